@@ -14,14 +14,16 @@ int UnInit(uint32_t purpose);
 int EraseSector(uint32_t address);
 int ProgramPage(uint32_t address, uint32_t bytes, const uint8_t *data);
 
+/* A debugger may read which part answered, also if Init fails: 0 for none. */
+uint32_t n6_flash_jedec_id;
+
 int Init(uint32_t address, uint32_t clock, uint32_t purpose)
 {
-    uint32_t jedec_id;
     (void)address;
     (void)clock;
     (void)purpose;
     /* Delays depend on the clock of the CPU, which an earlier program may have changed. */
-    return n6_clock_use_hsi() ? (int)n6_xspi_nor_open(&jedec_id) : 1;
+    return n6_clock_use_hsi() ? (int)n6_xspi_nor_open(&n6_flash_jedec_id) : 1;
 }
 
 int UnInit(uint32_t purpose)

@@ -110,10 +110,10 @@ def test_a_programmer_without_one(tmp_path: Path) -> None:
 
 
 def test_the_command_for_a_terminal_can_be_pasted() -> None:
-    command = gdb_command(["build/my board/fsbl.elf", "build/appli.elf"])
+    command = gdb_command(["build/my board/fsbl.elf", "build/appli.elf"], "build/my board/registers.gdb")
     shell = ["bash", "-c", f"printf '%s\\n' {command}"]
     words = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
     assert words == [
-        "arm-none-eabi-gdb", "-ex", "target extended-remote localhost:3333",
+        "arm-none-eabi-gdb", "-ex", "target extended-remote localhost:3333", "-x", "build/my board/registers.gdb",
         "-ex", 'add-symbol-file "build/my board/fsbl.elf"', "build/appli.elf",
     ]  # fmt: skip

@@ -38,7 +38,7 @@ _ALGORITHM = FlashAlgorithm(
     Path("nor.FLM"),
     0x3418_0000,
     bytes(8),
-    dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage"), 1),
+    dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage", "n6_flash_jedec_id"), 1),
     0x3418_1000,
     0x3418_2000,
     (0x3418_2000, 0x3418_3000),
@@ -298,7 +298,9 @@ def test_doctor_walks_from_the_programmer_to_the_console(desk: Desk) -> None:
         return {step.name: step.seen for step in cable_steps("auto", BOARD)}
 
     found = steps()
-    assert list(found) == ["programmer", "probe", "chip", "NOR", "console"]
+    shows_id = PROGRAMMERS[desk_programmer(desk)].nor_id is not None
+    assert list(found) == ["programmer", "probe", "chip", *(["NOR id"] if shows_id else []), "NOR", "console"]
+    assert found.get("NOR id", "JEDEC id 0xC2803A, that of MX25UM51245G") == "JEDEC id 0xC2803A, that of MX25UM51245G"
     assert (found["probe"], found["console"]) == ("0041", "/dev/ttyACM0")
     assert found["NOR"] == "erased at the place of the FSBL"
     for content, seen in ((b"STM2", "an image with a boot header at 0x70000000"), (b"text", "no boot header at")):
@@ -320,7 +322,12 @@ def test_doctor_ends_with_the_first_step_that_fails(desk: Desk) -> None:
     assert reached("N6-FLASH-013") == ["programmer", "probe"]
     desk.set(SETTINGS)
     desk.overwrite(BASE, bytes(1024))
-    assert reached("N6-FLASH-031: the NOR reads as zeros at 0x70000000") == ["programmer", "probe", "chip"]
+    shows_id = PROGRAMMERS[desk_programmer(desk)].nor_id is not None
+    zeros = reached("N6-FLASH-031: the NOR reads as zeros at 0x70000000")
+    assert zeros == ["programmer", "probe", "chip", *(["NOR id"] if shows_id else [])]
+    for seen, said in ((0xC2953A, "a part with JEDEC id 0xC2953A answers"), (0xFFFFFF, "no part answers")):
+        desk.set(replace(SETTINGS, jedec_id=seen))
+        assert reached(f"N6-FLASH-032: {said}" if shows_id else "N6-FLASH-031") == ["programmer", "probe", "chip"]
     (desk.commands / PROGRAMMERS[desk_programmer(desk)].command).unlink()
     assert reached("N6-FLASH-012") == []
 

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from io import BufferedRWPair
 from pathlib import Path
 from typing import Any
@@ -151,12 +152,22 @@ def pyocd() -> Path:
     return Path(found)
 
 
-def openocd() -> Path:
-    """Return OpenOCD, which a system may have."""
+def openocd(transport: str = "jtag") -> Path:
+    """Return OpenOCD, which a system may have, if it has the transport."""
     found = shutil.which("openocd")
     if found is None:
         pytest.skip("OpenOCD is not installed: apt-get install openocd")
+    if not _has_transport(found, transport):
+        pytest.skip("remote_bitbang of OpenOCD 0.12.0 has no SWD: builds since December 2023 have it")
     return Path(found)
+
+
+@cache
+def _has_transport(command: str, transport: str) -> bool:
+    """Return whether the driver remote_bitbang of this OpenOCD has a transport."""
+    words = ("adapter driver remote_bitbang", f"transport select {transport}", "shutdown")
+    called = [command, *(word for each in words for word in ("-c", each))]
+    return not subprocess.run(called, capture_output=True, check=False).returncode
 
 
 def run_tool(command: Sequence[str | Path], folder: Path, fails: bool = False) -> str:

@@ -24,9 +24,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert findings == []
 
 
-def run(server: Server, *commands: str) -> str:
+def run(server: Server, *commands: str, transport: str = "jtag") -> str:
     quiet = ["gdb_port disabled", "telnet_port disabled", "tcl_port disabled", "init"]
-    words: list[str | Path] = [openocd(), "-f", server.of_board / "openocd.cfg"]
+    chosen = ["-c", f"set N6_TRANSPORT {transport}"]
+    words: list[str | Path] = [openocd(transport), *chosen, "-f", server.of_board / "openocd.cfg"]
     return run_tool(
         [*words, *(word for each in (*quiet, *commands, "shutdown") for word in ("-c", each))], server.folder
     )
@@ -41,7 +42,11 @@ def test_it_finds_the_tap_and_the_core_in_the_boot_rom(server: Server) -> None:
     assert len(set(re.findall(r"0x\w+: (\w{5}486)\b", text))) == 1
 
 
-def test_it_loads_a_program_steps_and_runs_it_to_its_end(server: Server) -> None:
+TRANSPORTS = pytest.mark.parametrize("transport", ["jtag", "swd"])
+
+
+@TRANSPORTS
+def test_it_loads_a_program_steps_and_runs_it_to_its_end(server: Server, transport: str) -> None:
     (server.folder / "count.bin").write_bytes(assembled(server.folder, COUNTS))
     text = run(
         server,
@@ -63,6 +68,7 @@ def test_it_loads_a_program_steps_and_runs_it_to_its_end(server: Server) -> None
         "resume",
         "wait_halt 5000",
         "reg r0",
+        transport=transport,
     )
     places = re.findall(r"xPSR: 0x\w+ pc: 0x(\w+)", text)
     assert places == [f"{place:08x}" for place in (LOOP, CODE + 4, CODE + 6, CODE + 8, CODE + 0xC)]
@@ -70,7 +76,8 @@ def test_it_loads_a_program_steps_and_runs_it_to_its_end(server: Server) -> None
     assert "r0 (/32): 0x0000000a" in text
 
 
-def test_memory_and_registers_can_be_written(server: Server) -> None:
+@TRANSPORTS
+def test_memory_and_registers_can_be_written(server: Server, transport: str) -> None:
     text = run(
         server,
         "halt",
@@ -79,13 +86,22 @@ def test_memory_and_registers_can_be_written(server: Server) -> None:
         f"mdw {DATA:#x}",
         "reg r5 0x1234",
         "reg r5",
+        transport=transport,
     )
     assert f"{DATA:#x}: cafe5501" in text
     assert "r5 (/32): 0x00001234" in text
 
 
-def test_a_refused_access_is_an_error(server: Server) -> None:
-    text = run(server, "halt", "if {[catch {mdw 0x56008008}]} {echo refused}")
+@TRANSPORTS
+def test_a_refused_access_is_an_error(server: Server, transport: str) -> None:
+    text = run(server, "halt", "if {[catch {mdw 0x56008008}]} {echo refused}", transport=transport)
     assert "refused" in text
     assert any("Refused clock-off: SYSCFG at 0x56008008" in line for line in server.lines)
-    assert "halted" in run(server, "halt", "poll")
+    assert "halted" in run(server, "halt", "poll", transport=transport)
+
+
+def test_it_finds_the_core_over_swd(server: Server) -> None:
+    text = run(server, "reset halt", "reg pc", "mdw 0x54001000", transport="swd")
+    assert "SWD DPIDR 0x6ba02477" in text
+    assert f"pc (/32): {LOOP:#010x}" in text
+    assert re.search(r"0x54001000: \w{5}486\b", text)

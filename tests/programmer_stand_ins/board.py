@@ -40,6 +40,7 @@ class Settings:
 
     probes: Mapping[str, str] = field(default_factory=lambda: {"0041": "NUCLEO-N657X0-Q"})
     device_id: int = 0x486
+    jedec_id: int = 0xC2803A
     version: str = "2.19.0"
     size: int = 1 << 20
     erase: int = 4096

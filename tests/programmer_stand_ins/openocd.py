@@ -85,6 +85,12 @@ def _device_id(board: Board) -> str:
     return ""
 
 
+def _nor_id(board: Board) -> str:
+    board.operation()
+    print(f"n6 nor id 0x{board.settings.jedec_id:06x}")
+    return ""
+
+
 def _access(board: Board) -> str:
     board.operation()
     return ""
@@ -129,6 +135,7 @@ def _read(board: Board, path: str, offset: str, size: str) -> str:
 _PATTERNS = (
     ("halt|shutdown", _nothing),
     ("n6_device_id", _device_id),
+    ("n6_nor_id", _nor_id),
     ("n6_open_nor|reg (?:sp|pc|xPSR) 0x[0-9A-F]+", _access),
     ('echo "(.*)"', _echo),
     (r"adapter assert srst|sleep \d+", _nothing),

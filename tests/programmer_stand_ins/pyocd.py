@@ -37,11 +37,14 @@ def main(folder: Path, arguments: list[str]) -> int:
     options = parser.parse_intermixed_args(arguments)
     if options.script:
         compile(options.script.read_text(), options.script.name, "exec")
+    reads = options.script is not None and "did_connect" in options.script.read_text()
     if options.target not in _TARGETS:
         return _critical(f"Target type {options.target} not recognized")
     try:
         if not board.connect(options.uid):
             return _critical(f"No connected debug probe matches unique ID '{options.uid}'")
+        if reads:
+            print(f"n6 nor id 0x{board.settings.jedec_id:06x}")
         for command in options.commands:
             _commander(board, command.split())
         if options.files and not options.script:
@@ -86,7 +89,7 @@ def _commander(board: Board, words: list[str]) -> None:
         board.load(int(words[1], 16), Path(words[2]).read_bytes())
     elif words[0] == "continue":
         board.begin(board.settings.on_start)
-    elif words[0] in ("halt", "wreg"):
+    elif words[0] in ("halt", "wreg", "status"):
         board.operation()
     else:
         raise ValueError(words[0])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "n6virt.h"
+#include "n6virt_debug.h"
 #include "n6virt_qemu.h"
 
 #include "cpu.h"
@@ -68,7 +69,10 @@ const char *n6virt_end_probe_access(void)
 
 bool n6virt_is_probe_access(void)
 {
-    return is_probe_access;
+    /* GDB at the emulator's own server reads while the machine stands still, for example where it looks for a caller. While a
+     * probe has halted the processor, other masters go on. */
+    return is_probe_access || (!current_cpu && !n6virt_debug_is_enabled() &&
+                               (runstate_check(RUN_STATE_DEBUG) || runstate_check(RUN_STATE_PAUSED)));
 }
 
 static G_GNUC_PRINTF(2, 0) void note_failure(const char *kind, const char *format, va_list arguments)
@@ -101,7 +105,7 @@ static G_GNUC_PRINTF(4, 0) void write_finding(uint32_t pc, const char *kind, uin
 {
     char *text;
 
-    if (is_probe_access) {
+    if (n6virt_is_probe_access()) {
         note_failure(kind, format, arguments);
         return;
     }

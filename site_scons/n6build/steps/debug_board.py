@@ -17,6 +17,7 @@ from n6build.board.flash.debug import PORT, serve_debugger
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.program import board_lock
 from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.gdb_registers import FILE, gdb_registers
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target
@@ -42,7 +43,7 @@ def debug_board_step(
     """Return the step that starts the board under a debugger.
 
     Args:
-        output: Note of the started board and probe.
+        output: Note of the started board and probe. The registers' names for GDB are beside it.
         receipts: Receipts of the programmed board.
         elves: Available ELF files by name, FSBL first.
         board: Board of the run.
@@ -56,7 +57,7 @@ def debug_board_step(
     return Step(
         verb="Debug",
         stage="run",
-        outputs=(output,),
+        outputs=(output, str(Path(output).with_name(FILE))),
         sources=(*elves.values(), *receipts),
         parameters=to_parameters(DebugBoardParameters(target, len(elves))),
         state=(target.virtual_board, *boards_folders(board)),
@@ -78,24 +79,27 @@ def perform_debug_board(call: Call) -> None:
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
     assert isinstance(programmer, ProbeProgrammer)
     elves = call.sources[: given.elves]
+    note, registers = call.outputs
+    write_atomically(registers, gdb_registers(board.soc))
     with board_lock(programmer):
         begin(programmer, given.target.start, call.sources[0])
-        serve_debugger(programmer, PORT, lambda: _say(programmer, elves))
-    write_atomically(call.outputs[0], to_json({"board": board.name, "probe": given.target.name}))
+        serve_debugger(programmer, PORT, lambda: _say(programmer, elves, registers))
+    write_atomically(note, to_json({"board": board.name, "probe": given.target.name}))
 
 
-def _say(programmer: ProbeProgrammer, elves: Sequence[Path]) -> None:
+def _say(programmer: ProbeProgrammer, elves: Sequence[Path], registers: Path) -> None:
     say("Waiting", f"for GDB on port {PORT}", f"{programmer.board.name} is halted; Ctrl-C ends it")
-    say("Debugger", gdb_command([str(path) for path in elves]))
+    say("Debugger", gdb_command([str(path) for path in elves], str(registers)))
 
 
-def gdb_command(elves: Sequence[str]) -> str:
+def gdb_command(elves: Sequence[str], registers: str) -> str:
     """Return the command line that starts GDB, for a terminal.
 
     Args:
         elves: ELF files; the last one is the program, and the others run before it on the board.
+        registers: File with the registers' names.
     """
-    arguments = ["arm-none-eabi-gdb", "-ex", f"target extended-remote localhost:{PORT}"]
+    arguments = ["arm-none-eabi-gdb", "-ex", f"target extended-remote localhost:{PORT}", "-x", registers]
     for other in elves[:-1]:
         arguments += ["-ex", f'add-symbol-file "{other}"']
     return shlex.join([*arguments, *elves[-1:]])

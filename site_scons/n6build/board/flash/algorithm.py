@@ -34,6 +34,7 @@ _SOURCES = (
     *(f"bring_up/{name}.c" for name in ("n6_xspi_nor", "n6_xspi", "n6_clock", "n6_pins", "n6_cache")),
 )
 _FUNCTIONS = ("Init", "UnInit", "EraseSector", "ProgramPage")
+_JEDEC_ID = "n6_flash_jedec_id"
 # Bytes in front of the code for the instruction that a function returns to, and behind it for its stack.
 _HEAD, _STACK = 0x20, 0x2000
 
@@ -46,7 +47,7 @@ class FlashAlgorithm:
         file: ELF file with the sections of an FLM file.
         load: Address of the first byte, an instruction that a function returns to.
         code: Bytes of the code and its variables.
-        offsets: Offsets of the functions in the code, with the Thumb bit.
+        offsets: Offsets of the functions in the code, with the Thumb bit, and of the JEDEC id that Init reads.
         stack_end: Lowest address of the stack.
         stack: Highest address of the stack, and its first one.
         buffers: Addresses of two buffers of a page each.
@@ -68,7 +69,12 @@ class FlashAlgorithm:
     @property
     def functions(self) -> dict[str, int]:
         """Return the addresses of the functions by name, with the Thumb bit."""
-        return {name: self.start + offset for name, offset in self.offsets.items()}
+        return {name: self.start + self.offsets[name] for name in _FUNCTIONS}
+
+    @property
+    def jedec_id(self) -> int:
+        """Return the address of the word with the part's JEDEC id, which Init writes."""
+        return self.start + self.offsets[_JEDEC_ID]
 
     @property
     def words(self) -> list[int]:
@@ -132,4 +138,4 @@ def _content(elf: Path) -> tuple[bytes, dict[str, int]]:
         assert section is not None
         assert isinstance(symbols, SymbolTableSection)
         found = {symbol.name: int(symbol["st_value"]) for symbol in symbols.iter_symbols()}
-        return bytes(section.data()), {name: found[name] for name in _FUNCTIONS}
+        return bytes(section.data()), {name: found[name] for name in (*_FUNCTIONS, _JEDEC_ID)}

@@ -21,6 +21,7 @@ from n6build.describe.hardware.board import Board
 LIST_TIMEOUT_S = 20
 UNPLUG = "unplug the probe's USB cable and plug it in again"
 # The lower 12 bits of DBGMCU IDCODE are the device id; the other bits are the revision.
+_NOR_ID = re.compile("n6 nor id 0x([0-9a-f]{6})")
 _DEVICE_ID = 0xFFF
 # Name of a probe server of this computer, such as that of n6build probe-server, in place of a serial number.
 _SERVER = re.compile(r"tcp-(\d{1,5})")
@@ -141,6 +142,7 @@ class CommandLine:
         reset: Reset the board by its pin; the core's access port is closed after a start from flash.
         start: Load a program from a file into RAM, and start it without a reset.
         verify: Verify files; None if reading back is as good.
+        nor_id: Print the JEDEC id of the NOR as `jedec_id` finds it; None if it cannot.
         meanings: Known problems.
         debug: None if it has no server for GDB.
         uses_servers: Whether it can use a probe server of this computer.
@@ -159,6 +161,7 @@ class CommandLine:
     reset: Callable[[Attached], Order]
     start: Callable[[Attached, RamProgram, Path], Order]
     verify: Callable[[Attached, Sequence[tuple[int, Path]]], Order] | None = None
+    nor_id: Callable[[Attached], Order] | None = None
     meanings: tuple[Meaning, ...] = ()
     debug: DebugServer | None = None
     uses_servers: bool = False
@@ -198,3 +201,9 @@ def device_id(output: str, pattern: str) -> int | None:
     """
     found = re.search(pattern, output, re.MULTILINE | re.IGNORECASE)
     return int(found[1], 16) & _DEVICE_ID if found else None
+
+
+def jedec_id(output: str) -> int | None:
+    """Return the JEDEC id of the NOR in the output, None if it is missing."""
+    found = _NOR_ID.search(output)
+    return int(found[1], 16) if found else None

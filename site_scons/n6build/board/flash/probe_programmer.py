@@ -23,6 +23,7 @@ from n6build.board.flash.command_line import (
     Meaning,
     Order,
     Said,
+    jedec_id,
     run_command,
 )
 from n6build.board.flash.programmer import Identity, RamProgram
@@ -79,6 +80,22 @@ class ProbeProgrammer:
         if identity is None:
             raise _failure(self, "N6-FLASH-016", "connecting", said, "no device id")
         return identity
+
+    def nor_id(self) -> int | None:
+        """Return the JEDEC id of the NOR, None if the programmer cannot show it.
+
+        Raises:
+            N6Error: N6-FLASH-008 if it should, and does not.
+        """
+        order = self.kind.nor_id
+        if order is None:
+            return None
+        said = self._said(order, LIST_TIMEOUT_S)[1]
+        # A part that is not the expected one may fail to open, and has an id all the same.
+        found = jedec_id(said.output)
+        if found is None:
+            raise _failure(self, "N6-FLASH-008", "reading the NOR's id", said, "no id")
+        return found
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
         """Return the bytes of each span.
@@ -174,16 +191,20 @@ class ProbeProgrammer:
             timeout_s: Longest time in seconds.
             selectors: Hint on the boot selectors; by default the one for programming.
         """
-        with tempfile.TemporaryDirectory() as folder:
-            # Scripts and flash algorithms are no sources of the step that programs: what it leaves does not depend on them,
-            # no more than on the programmer itself. A context of its own notes no file.
-            given = Context().run(order, Attached(self.command, self.name, self.board, Path(folder)))
-            said = run_command(self.command, given.arguments, timeout_s)
+        given, said = self._said(order, timeout_s)
         done = said.output.count(given.done) if given.done else given.parts
         if said.failed or done < given.parts:
             otherwise = f"it printed '{given.done}' {done} of {given.parts} times"
             raise _failure(self, id, doing, said, otherwise, selectors)
         return said
+
+    def _said(self, order: Callable[[Attached], Order], timeout_s: int) -> tuple[Order, Said]:
+        """Carry out an order, and return it with its output."""
+        with tempfile.TemporaryDirectory() as folder:
+            # Scripts and flash algorithms are no sources of the step that programs: what it leaves does not depend on them,
+            # no more than on the programmer itself. A context of its own notes no file.
+            given = Context().run(order, Attached(self.command, self.name, self.board, Path(folder)))
+            return given, run_command(self.command, given.arguments, timeout_s)
 
 
 def _failure(

@@ -105,13 +105,15 @@ def _installed(named: str, serial: str) -> tuple[CommandLine, Path]:
     for kind in [PROGRAMMERS[named]] if named else PROGRAMMERS.values():
         if command := shutil.which(kind.command):
             return kind, Path(command)
-    hint = "use the virtual board (probe=virtual), or run scons doctor, which lists the tools for a real one"
+    instead = "or use the virtual board: probe=virtual"
     if named:
-        raise N6Error("N6-FLASH-018", f"{PROGRAMMERS[named].command} is not in PATH; nothing was programmed", hint=hint)
+        kind = PROGRAMMERS[named]
+        hint = f"{kind.install}, {instead}"
+        raise N6Error("N6-FLASH-018", f"{kind.command} is not in PATH; nothing was programmed", hint=hint)
     commands = ", ".join(kind.command for kind in PROGRAMMERS.values())
     code, probe = ("N6-FLASH-012", f"probe '{serial}'") if serial else ("N6-FLASH-010", "a debug probe")
     what = f"cannot look for {probe}: none of {commands} is in PATH; nothing was programmed"
-    raise N6Error(code, what, hint=hint)
+    raise N6Error(code, what, hint=f"install one of them (docs/board-on-a-cable.md), {instead}")
 
 
 def _only(probes: dict[str, str], kind: CommandLine, board: Board) -> str:

@@ -11,9 +11,12 @@ from n6build.describe.hardware.debug_port import DebugPort
 from n6build.describe.hardware.soc import Soc
 
 ABORT, CTRL_STAT, SELECT, RDBUFF = 0x0, 0x4, 0x8, 0xC
-_STICKY_ERROR, _STICKY = 1 << 5, 0xB2
+# Errors in CTRL/STAT, each with the bit of ABORT that clears it.
+STICKY_OVERRUN, STICKY_ERROR, WRITE_PARITY = 1 << 1, 1 << 5, 1 << 7
+_CLEARS = {1 << 4: STICKY_OVERRUN, 1 << 2: STICKY_ERROR, 1 << 3: WRITE_PARITY}
+STICKY = STICKY_OVERRUN | STICKY_ERROR | WRITE_PARITY
+_DETECTS_OVERRUNS = 1 << 0
 _REQUESTS, _WRITABLE = 0x5400_0000, 0x54FF_FF0D
-_CLEARS_ERROR = 1 << 2
 _TARGETID_BANK = 2
 _MOST_TRANSFERS = 1 << 16
 
@@ -62,11 +65,11 @@ class VirtualDebugPort:
         """Write a register of the debug port."""
         self.transfers += 1
         if register == ABORT:
-            if value & _CLEARS_ERROR:
-                self._control &= ~_STICKY_ERROR
+            for bit, error in _CLEARS.items():
+                self._control &= ~(error if value & bit else 0)
         elif register == CTRL_STAT and not self._select & 0xF:
             # JTAG clears errors here: a one that is written clears.
-            sticky = self._control & _STICKY & ~value
+            sticky = self._control & STICKY & ~value
             self._control = sticky | value & _WRITABLE
         elif register == SELECT:
             self._select = value
@@ -107,7 +110,16 @@ class VirtualDebugPort:
     @property
     def has_failed(self) -> bool:
         """Return whether an error waits to be cleared."""
-        return bool(self._control & _STICKY_ERROR)
+        return bool(self._control & STICKY)
+
+    @property
+    def detects_overruns(self) -> bool:
+        """Return whether a transfer that fails has data all the same (ORUNDETECT, for SWD)."""
+        return bool(self._control & _DETECTS_OVERRUNS)
+
+    def fail(self, error: int) -> None:
+        """Set an error in CTRL/STAT."""
+        self._control |= error
 
     def _selected(self, count: int) -> AccessPort | None:
         """Return the selected access port, or None where there is none."""
@@ -120,6 +132,6 @@ class VirtualDebugPort:
         return self._access_ports[number] if number < len(self._access_ports) else None
 
     def _refuse(self, why: str) -> Refused:
-        self._control |= _STICKY_ERROR
+        self.fail(STICKY_ERROR)
         self.refusals.append(why)
         return Refused(why)

@@ -19,6 +19,8 @@ from n6build.describe.formats.boot_header import MAGIC
 from n6build.describe.hardware.board import Board
 
 _LOOKED_AT = 1024
+# Levels of a line that nobody drives.
+_SILENT = (0, 0xFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class CableStep:
 def cable_steps(probe: str, board: Board) -> Iterator[CableStep]:
     """Yield each step as soon as it works.
 
-    They are programmer, probe, chip, NOR and console. Nothing is written to the board.
+    They are programmer, probe, chip, the NOR's id and content, and console. Nothing is written to the board.
 
     Args:
         probe: A value for `programmer_of_probe`.
@@ -45,8 +47,8 @@ def cable_steps(probe: str, board: Board) -> Iterator[CableStep]:
 
     Raises:
         N6Error: The first step that fails: N6-FLASH-010 to N6-FLASH-012, N6-FLASH-018 and N6-FLASH-029 for programmer and
-            probe; N6-FLASH-013, N6-FLASH-014 and N6-FLASH-016 for the chip; N6-FLASH-008 and N6-FLASH-031 for the
-            NOR; N6-LINK-007 for the console.
+            probe; N6-FLASH-013, N6-FLASH-014 and N6-FLASH-016 for the chip; N6-FLASH-008, N6-FLASH-031 and
+            N6-FLASH-032 for the NOR; N6-LINK-007 for the console.
     """
     programmer = programmer_of_probe(probe, board)
     yield CableStep("programmer", f"{programmer.kind.name}: {programmer.command}")
@@ -54,9 +56,31 @@ def cable_steps(probe: str, board: Board) -> Iterator[CableStep]:
     identity = checked_identity(programmer, board)
     named = f"{identity.board}, " if identity.board else ""
     yield CableStep("chip", f"{named}device id 0x{board.soc.device_id:03X}; its core is open for debuggers")
+    found = programmer.nor_id()
+    if found is not None:
+        yield CableStep("NOR id", _right_id(found, programmer, board))
     yield CableStep("NOR", _content(programmer, board))
     if server_port(programmer.name) is None:
         yield CableStep("console", console_of(programmer.name))
+
+
+def _right_id(found: int, programmer: Programmer, board: Board) -> str:
+    """Return the JEDEC id of the NOR in words.
+
+    Raises:
+        N6Error: N6-FLASH-032 if another part, or none, answers.
+    """
+    wanted = board.nor.jedec_id
+    if found == wanted:
+        return f"JEDEC id 0x{found:06X}, that of {board.nor.part}"
+    seen = "no part answers" if found in _SILENT else f"a part with JEDEC id 0x{found:06X} answers"
+    raise N6Error(
+        "N6-FLASH-032",
+        f"{seen} on the pins of the NOR; {board.nor.part} has 0x{wanted:06X}",
+        where=f"probe {programmer.name}",
+        hint="select the attached board with board=NAME; for your own board, correct nor.part, nor.jedec_id and nor.pins "
+        "in its board.yaml",
+    )
 
 
 def _content(programmer: Programmer, board: Board) -> str:

@@ -32,6 +32,7 @@ from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.board.virtual_board.recording import Recording
 from n6build.board.virtual_board.source_lines import Places
 from n6build.board.virtual_board.stop_functions import stop_addresses
+from n6build.describe.hardware import gdb_registers
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.soc import Soc
 
@@ -280,8 +281,13 @@ def run_emulator(
         command += arguments
         if gdb:
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
-            elves = " ".join(f"-ex {_gdb_word(program)}" for program in programs)
-            say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
+            words = [f"-ex {_gdb_word(program)}" for program in programs]
+            if soc:
+                # The file is there as long as the emulator.
+                registers = Path(folder) / gdb_registers.FILE
+                registers.write_text(gdb_registers.gdb_registers(soc))
+                words.append(f"-x {registers}")
+            say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {' '.join(words)}")
         heartbeat = Heartbeat(guest_time, Places(programs), soc) if guest_time else None
         watched = _watch(command, stop, heartbeat, on_line, longest_line)
         return _result(findings, watched, programs)

@@ -79,6 +79,10 @@ def _read(attached: Attached, files: Sequence[tuple[Span, Path]]) -> Order:
     return _order(attached, ["n6_open_nor", *commands])
 
 
+def _nor_id(attached: Attached) -> Order:
+    return _order(attached, ["n6_nor_id"])
+
+
 def _program(attached: Attached, files: Sequence[tuple[int, Path]]) -> Order:
     commands = [f"flash write_image erase {{{path}}} 0x{address:08X} bin" for address, path in files]
     return _order(attached, ["n6_open_nor", *commands])
@@ -173,6 +177,7 @@ PROGRAMMER = CommandLine(
     identify=_identify,
     identity=_identity,
     read=_read,
+    nor_id=_nor_id,
     program=_program,
     verify=_verify,
     reset=_reset,

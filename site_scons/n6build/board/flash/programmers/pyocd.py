@@ -102,6 +102,10 @@ def _read(attached: Attached, files: Sequence[tuple[Span, Path]]) -> Order:
     return _commander(attached, commands, _with_nor(attached, reads=True))
 
 
+def _nor_id(attached: Attached) -> Order:
+    return _commander(attached, ["status"], _with_nor(attached, reads=True))
+
+
 def _program(attached: Attached, files: Sequence[tuple[int, Path]]) -> Order:
     images = [f"{path}@0x{address:08X}" for address, path in files]
     return Order(
@@ -135,6 +139,7 @@ PROGRAMMER = CommandLine(
     identify=_identify,
     identity=_identity,
     read=_read,
+    nor_id=_nor_id,
     program=_program,
     reset=_reset,
     start=_start,
