@@ -257,7 +257,10 @@ def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     assert result.status == 0, result.output
     assert "Waiting for GDB on port 3333, nucleo-n657 is halted; Ctrl-C ends it" in result.output
     elves = "'add-symbol-file \"build/nucleo-n657/fsbl/fsbl.elf\"' build/nucleo-n657/keyword/appli/appli.elf"
-    assert f"arm-none-eabi-gdb -ex 'target extended-remote localhost:3333' -x build/nucleo-n657/keyword/registers.gdb -ex {elves}" in result.output
+    assert (
+        f"arm-none-eabi-gdb -ex 'target extended-remote localhost:3333' -x build/nucleo-n657/keyword/registers.gdb -ex {elves}"
+        in result.output
+    )
     *_, reset, server = desk.calls()
     assert "-hardRst" in reset
     assert server.startswith("ST-LINK_gdbserver -p 3333 ")
