@@ -83,6 +83,7 @@ def test_no_run_of_lines_is_there_twice() -> None:
 
 # Reads that do not go through base/regular_file.py, with the reason.
 _OTHER_READERS = {
+    "base/processor.py": "/proc, whose files have no size",
     "base/regular_file.py": "it opens all others",
     "cli/main.py": "/dev/null, for a console that was closed",
     "compile/st_edge_ai/run_compiler.py": "/proc, whose files have no size",

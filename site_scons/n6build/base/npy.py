@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS
+from n6build.base.regular_file import open_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +116,7 @@ def mapped(path: Path) -> NDArray[np.generic]:
     import numpy as np  # noqa: PLC0415
 
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             shape, is_fortran, dtype = _header_of(file)
             start = file.tell()
         size, found = math.prod(shape) * dtype.itemsize, path.stat().st_size - start
@@ -124,6 +125,7 @@ def mapped(path: Path) -> NDArray[np.generic]:
         uses.note("content", path)
         if not size:
             return np.empty(shape, dtype)
-        return np.memmap(path, dtype, "r", start, shape, order="F" if is_fortran else "C")
+        with open_regular(path) as file:
+            return np.memmap(file, dtype, "r", start, shape, order="F" if is_fortran else "C")
     except _DAMAGE as error:
         raise MappedError(str(error) or type(error).__name__) from error

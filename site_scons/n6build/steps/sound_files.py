@@ -11,6 +11,7 @@ from pathlib import Path
 from n6build.base.console import show
 from n6build.base.files import read_bytes, write_atomically
 from n6build.base.paths import project_path
+from n6build.base.regular_file import open_regular
 from n6build.board.virtual_board.recording import convert_recording
 from n6build.board.virtual_board.run import NorBoot
 
@@ -67,7 +68,7 @@ def _keep(raw: Path, played: Path) -> None:
         show(f"The board played nothing, so {played} is not written: no SAI sent samples")
         return
     write_atomically(played, read_bytes(raw))
-    with wave.open(str(played)) as reader:
+    with open_regular(played) as file, wave.open(file) as reader:
         hz, channels, bits = reader.getframerate(), reader.getnchannels(), 8 * reader.getsampwidth()
         what = f"{reader.getnframes() / hz:.2f} s, {channels} channels of {bits} bits at {hz:,} Hz"
     show(f"The board played {what}: {played}")

@@ -13,6 +13,7 @@ from n6build.base.console import say
 from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.pictures import require_pillow
+from n6build.base.regular_file import open_regular
 from n6build.board.virtual_board.camera import MOST_PICTURES, PATTERN, write_pictures
 from n6build.board.virtual_board.pictures import FILL, LAYER, PANEL, PIPE_2, Box, Kept, Rectangle, boxes_in, read_kept
 from n6build.board.virtual_board.run import NorBoot
@@ -133,7 +134,7 @@ def _sent(boot: NorBoot, frame: int) -> Image:
     sensor = boot.camera.device.part.sensor
     assert sensor is not None
     size = 3 * sensor.width * sensor.height
-    with boot.camera.file.open("rb") as file:
+    with open_regular(boot.camera.file) as file:
         count = file.seek(0, io.SEEK_END) // size
         file.seek(size * min(max(frame - 1, 0), count - 1))
         pixels = file.read(size)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from n6build.base.regular_file import open_regular
+
 # Source, frame of the camera, width and height; guest time.
 _HEAD = struct.Struct("<4IQ")
 PANEL, PIPE_2, FILL, LAYER = 0, 3, 4, 5
@@ -78,7 +80,7 @@ class Box:
 
 def read_kept(file: Path) -> Iterator[Kept | Rectangle]:
     """Yield the records of a file; one that is cut off ends it."""
-    with file.open("rb") as opened:
+    with open_regular(file) as opened:
         while (kept := _next(opened)) is not None:
             yield kept
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod
 from onnxruntime.quantization.calibrate import HistogramCollector, TensorsData, create_calibrator
 
+from n6build.base.regular_file import content_of
 from n6build.compile.quantise.samples import Sample
 from n6build.compile.quantise.sessions import open_session
 from n6build.describe.quantise import Method
@@ -52,7 +53,7 @@ def ranges_of(
     """
     augmented = work / "augmented.onnx"
     calibrator = create_calibrator(prepared, operators, str(augmented), _METHODS[method])
-    session = calibrator.infer_session = open_session(augmented.read_bytes())
+    session = calibrator.infer_session = open_session(content_of(augmented))
     if method == "minmax":
         for sample in samples():
             calibrator.collect_data(_One(sample))

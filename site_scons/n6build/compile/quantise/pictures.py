@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import open_regular
 from n6build.describe.preprocess import Preprocess
 
 _CHANNELS = {1: "L", 3: "RGB"}
@@ -30,7 +31,7 @@ def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[n
     """
     height, width, channels, first = picture_shape(shape, path.name)
     try:
-        with Image.open(path) as opened:
+        with open_regular(path) as file, Image.open(file) as opened:
             picture = ImageOps.exif_transpose(opened).convert(_CHANNELS[channels])
     except _DAMAGE as error:
         what = f"cannot be read as a picture: {str(error)[:_LONGEST]}"

@@ -21,6 +21,7 @@ from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import content_of
 from n6build.compile.quantise.calibration import ranges_of
 from n6build.compile.quantise.float_model import first_line, names_of, refuse_constant_outputs
 from n6build.compile.quantise.jobs import QuantiseJob
@@ -107,7 +108,7 @@ def _reason(model: Path, error: Exception) -> str:
     The quantiser replaces that error by a later one.
     """
     try:
-        open_session(model.read_bytes())
+        open_session(content_of(model))
     except Exception as found:
         return first_line(found)
     return first_line(error)

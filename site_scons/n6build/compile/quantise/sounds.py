@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
+from n6build.base.regular_file import open_regular
 from n6build.describe.preprocess import Preprocess, Sound
 
 Signal = NDArray[np.float64]
@@ -53,7 +54,7 @@ def read_wav(path: Path, rate: int) -> Signal:
         N6Error: N6-QUANT-014 for a damaged file, or another rate.
     """
     try:
-        with wave.open(str(path), "rb") as file:
+        with open_regular(path) as opened, wave.open(opened) as file:
             width, channels, found = file.getsampwidth(), file.getnchannels(), file.getframerate()
             data = file.readframes(file.getnframes())
             if len(data) != file.getnframes() * width * channels:
