@@ -67,24 +67,28 @@ void n6k_plain_softmax_int16(const n6k_softmax_int16_t *op)
             largest = input[i] > largest ? input[i] : largest;
         }
 
-        int32_t sum = 0; /* Q16.15 */
+        uint32_t sum = 0; /* Q16.15; below 2^31, see the check of its rows */
         for (uint32_t i = 0; i < op->depth; i++) {
             const int32_t shifted = (int32_t)((uint32_t)(input[i] - largest) << op->left_shift);
             const int32_t product = n6k_doubling_high_multiply(shifted, op->multiplier);
             const int32_t scaled = n6k_rounding_divide(product, op->right_shift);
-            const int32_t power = looked_up(op->exponential, n6k_clamp(scaled + INT16_MAX, INT16_MIN, INT16_MAX));
+            /* Scaled differences that leave int32 wrap, as the shift above does. */
+            const int32_t position = (int32_t)((uint32_t)scaled + INT16_MAX);
+            const int32_t power = looked_up(op->exponential, n6k_clamp(position, INT16_MIN, INT16_MAX));
             output[i] = (int16_t)power;
-            sum += power;
+            sum += (uint32_t)power;
         }
 
-        const int32_t zeros = sum == 0 ? 32 : __builtin_clz((uint32_t)sum);
+        const int32_t zeros = sum == 0 ? 32 : n6k_clamp(__builtin_clz(sum), 1, 31);
         /* Normalise the sum to 2^30 to 2^31, then reduce it to steps of 2^14. */
-        const uint32_t normal = (uint32_t)sum << (zeros - 1);
+        const uint32_t normal = sum << (zeros - 1);
         const int32_t mantissa = (int32_t)((normal + (1U << 13)) >> 14) - (3 << 15);
         const int32_t scale = looked_up(op->reciprocal, n6k_clamp(mantissa, INT16_MIN, INT16_MAX));
-        const int32_t right = 31 - zeros;
+        /* A sum of 0 or 1 has no bits to round. */
+        const int32_t right = zeros < 31 ? 31 - zeros : 0;
+        const int32_t half = right > 0 ? 1 << (right - 1) : 0;
         for (uint32_t i = 0; i < op->depth; i++) {
-            const int32_t rounded = (output[i] * scale + (1 << (right - 1))) >> right;
+            const int32_t rounded = (output[i] * scale + half) >> right;
             output[i] = (int16_t)n6k_clamp(rounded, 0, INT16_MAX);
         }
     }

@@ -7,6 +7,7 @@ import struct
 from n6build.board.run.session import Outcome
 
 from fuzz.plans import STEP
+from fuzz.records import MANIFEST
 from fuzz.target import json_of
 
 _DIGITS = b"9" * 4400
@@ -55,6 +56,8 @@ FOUND: list[tuple[str, bytes]] = [
     ("flash record", b'{"board": "nucleo-n657", "sectors": {}, "witnesses": [{"address": "0x0", "size": 1e999}]}'),
     ("flash receipt", b"[" * 5000),
     ("running models", b'{"a": {"slot": Infinity, "revision": 1}}'),
+    ("flash manifest", MANIFEST.replace(b'"sector":4096', b'"sector":0')),
+    ("flash manifest", MANIFEST.replace(b'"length":9', b'"length":-9')),
     ("runs=", _DIGITS),
     ("run.json", b'{"a": ' + b"[" * 5000),
     ("run.json", _RUN.replace(b'"clock_hz":1', b'"clock_hz":0')),

@@ -77,6 +77,16 @@ def _running(path: Path) -> None:
     remember_running(path, {"other": (1, 2)})
 
 
+# Two images, which are compared with each other.
+MANIFEST = json_of(
+    FlashManifest,
+    base=0,
+    size=1 << 20,
+    sector=4096,
+    segments=[{"name": "data", "file": "a", "address": at, "length": 9, "sha256": "0"} for at in (0, 8192)],
+)
+
+
 def _manifest(path: Path) -> None:
     manifest = read_manifest(path)
     manifest_json(manifest)
@@ -151,7 +161,7 @@ RECORDS = (
         of_file("receipt.json", _receipt),
     ),
     Target("running models", lambda: [b'{"model": {"slot": 0, "revision": 7}}'], of_file("board.models", _running)),
-    Target("flash manifest", lambda: [json_of(FlashManifest)], of_file("flash_manifest.json", _manifest)),
+    Target("flash manifest", lambda: [json_of(FlashManifest), MANIFEST], of_file("flash_manifest.json", _manifest)),
     Target("run.json", lambda: [json_of(Outcome, watched=None, findings=[])], of_file("run.json", _outcome)),
     Target("matrix.json", lambda: [json.dumps([sample_of(PairResult)]).encode()], of_file("matrix.json", read_matrix)),
     Target(

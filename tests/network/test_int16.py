@@ -209,6 +209,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "N6-NET-006",
         "1/32768",
     ),
+    "a softmax whose sum overflows": (models.softmax(1, 65_539, IN), "N6-NET-007", "over 65539 elements overflows"),
     "a function of another scale": (
         edit(
             models.function("TANH", (1, 9), IN),

@@ -8,18 +8,22 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
+from n6build.compile.toolchain import find_toolchain
 from n6build.describe.choices import Choices, choices_of, given_options, options_in_flash
 from n6build.describe.project_settings import resolve
 from n6build.engine.step import Step
 from n6build.steps.image_provenance import provenance_step
-from n6build.tell.linked import linked_archives
+from n6build.tell.linked import VENDORED, linked_archives
 from n6build.tell.notices import Texts, notice_of, notices_text
 from n6build.tell.provenance import (
     Material,
@@ -39,7 +43,10 @@ MATERIALS = (
     Material("firmware/n6.h", TWO, "header"),
     Material("arm-none-eabi-gcc", ONE, "tool"),
 )
+BEARSSL = Material("<n6build>/firmware/third_party/bearssl/src/int/i31_add.c", TWO, "source")
+VERSIONS = {"newlib": "3.3.0", "libgcc": "12.2.1"}
 PROVENANCE = Provenance({"appli_image.bin": ONE}, {"board": "b"}, {"runtime": "n6build 1"}, MATERIALS, "0.5")
+VERIFYING = replace(PROVENANCE, materials=(*MATERIALS, BEARSSL))
 MAP = """
  .text.memcpy   0x34000100       0x1c /usr/lib/arm/hard/libc_nano.a(lib_a-memcpy.o)
  .text.strcmp   0x00000000      0x1bc /usr/lib/arm/hard/libc_nano.a(lib_a-strcmp.o)
@@ -134,8 +141,8 @@ def test_only_what_takes_memory_counts_as_linked(tmp_path: Path) -> None:
 
 
 def test_a_bill_has_every_file_tool_model_and_library_and_no_date(tmp_path: Path) -> None:
-    text = sbom_json("app", PROVENANCE, ("st", "1.1.1-14"), archives(tmp_path))  # type: ignore[arg-type]
-    assert text == sbom_json("app", PROVENANCE, ("st", "1.1.1-14"), archives(tmp_path))  # type: ignore[arg-type]
+    text = sbom_json("app", VERIFYING, ("st", "1.1.1-14"), archives(tmp_path), VERSIONS)  # type: ignore[arg-type]
+    assert text == sbom_json("app", VERIFYING, ("st", "1.1.1-14"), archives(tmp_path), VERSIONS)  # type: ignore[arg-type]
     bill = json.loads(text)
     assert (bill["bomFormat"], bill["specVersion"], "timestamp" in text) == ("CycloneDX", "1.6", False)
     kinds = {each["name"]: each["type"] for each in bill["components"]}
@@ -143,6 +150,8 @@ def test_a_bill_has_every_file_tool_model_and_library_and_no_date(tmp_path: Path
         "appli_image.bin": "firmware",
         "models/m.tflite": "machine-learning-model",
         "firmware/n6.h": "file",
+        "<n6build>/firmware/third_party/bearssl/src/int/i31_add.c": "file",
+        "BearSSL": "library",
         "n6build firmware": "library",
         "ll_aton (ST)": "library",
         "NetworkRuntime_CM55_GCC.a": "library",
@@ -151,8 +160,19 @@ def test_a_bill_has_every_file_tool_model_and_library_and_no_date(tmp_path: Path
     }
     assert [each["name"] for each in bill["metadata"]["tools"]["components"]] == ["arm-none-eabi-gcc"]
     assert "GPL-3.0-or-later WITH GCC-exception-3.1" in text
+    known = {each["name"]: (each.get("version"), each.get("purl"), each.get("cpe")) for each in bill["components"]}
+    assert known["BearSSL"] == ("0.6", "pkg:generic/bearssl@0.6", "cpe:2.3:a:bearssl:bearssl:0.6:*:*:*:*:*:*:*")
+    assert known["newlib"] == (
+        "3.3.0",
+        "pkg:generic/newlib@3.3.0",
+        "cpe:2.3:a:newlib_project:newlib:3.3.0:*:*:*:*:*:*:*",
+    )
+    assert known["libgcc"] == ("12.2.1", "pkg:generic/gcc@12.2.1", "cpe:2.3:a:gnu:gcc:12.2.1:*:*:*:*:*:*:*")
+    assert {each["name"]: each["licenses"] for each in bill["components"] if "licenses" in each}["BearSSL"] == [
+        {"license": {"id": "MIT"}}
+    ]
     other = Provenance({"appli_image.bin": TWO}, {}, {}, MATERIALS, "0.5")
-    again = json.loads(sbom_json("app", other, ("st", "1.1.1-14"), archives(tmp_path)))  # type: ignore[arg-type]
+    again = json.loads(sbom_json("app", other, ("st", "1.1.1-14"), archives(tmp_path), VERSIONS))  # type: ignore[arg-type]
     assert again["serialNumber"] != bill["serialNumber"]
 
 
@@ -253,3 +273,16 @@ def test_a_private_key_is_no_material(tmp_path: Path) -> None:
     behind = made("image.bin", "app.elf", "keys/publicKey00.pem", "keys/privateKey00.pem"), made("m.json", "image.bin")
     step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, ("boards/b.yaml",), {}, {})
     assert step.sources == ("m.json", "image.bin", "app.elf", "boards/b.yaml", "keys/publicKey00.pem")
+
+
+def test_every_vendored_library_is_listed_with_its_release() -> None:
+    folders = {f"firmware/third_party/{path.name}/" for path in (FIRMWARE / "third_party").iterdir()}
+    assert {each.folder for each in VENDORED} == folders
+    for each in VENDORED:
+        assert f"({each.version}+" in (FIRMWARE.parent / each.folder / "README.md").read_text()
+
+
+def test_the_versions_of_the_compilers_libraries_are_known() -> None:
+    libraries = find_toolchain(read_environment(), None).libraries
+    assert set(libraries) == {"newlib", "libgcc"}
+    assert all(re.fullmatch(r"\d+(\.\d+)*", each) for each in libraries.values())

@@ -317,6 +317,7 @@ def test_a_sound_model_has_no_findings(whole: RelocFile, split: tuple[RelocFile,
         (lambda m: changed(m, offset(m.header["rel_start"]) + 4, m.relocations[0]), "is rebased twice"),
         (lambda m: changed(m, image_at(m, m.header["pools"]) + 16, 1 << 24), "bytes beyond the end of the weights"),
         (lambda m: changed(m, image_at(m, m.header["pools"]) + 24, 0x02020200), "would be copied"),
+        (lambda m: changed(m, HEADER_FIELDS.index("bss_end") * 4, lambda w: w + (8 << 20)), "bytes of executable RAM"),
     ],
 )
 def test_verify_looks_where_no_loader_does(

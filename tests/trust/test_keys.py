@@ -159,6 +159,21 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
     assert trust_of(chosen(tmp_path)) is None
 
 
+@pytest.mark.parametrize(
+    ("mode", "reader"), [(0o640, "its group"), (0o644, "everybody"), (0o604, "everybody"), (0o600, "")]
+)
+def test_a_key_that_others_can_read_draws_a_warning(
+    mode: int, reader: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = key_file(tmp_path)
+    key.chmod(mode)
+    assert trust_of(chosen(tmp_path, trust="code", trust_key=str(key))) is not None
+    said = capsys.readouterr().out
+    assert said == (
+        f"    Warning {key}, {reader} can read this private key, and sign with it: run chmod 600\n" if reader else ""
+    )
+
+
 def test_a_plan_follows_from_the_public_key_and_never_from_the_private_one(tmp_path: Path) -> None:
     """A plan has the same steps for the same key in another file.
 

@@ -6,8 +6,8 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.captured import run_captured
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
-from n6build.base.files import digest_of, files_in, is_file, write_atomically
+from n6build.base.files import digest_of, files_in, is_file, read_at_most, write_atomically
 from n6build.base.regular_file import content_of
 from n6build.describe.hardware.cpu import CORTEX_M55
 from n6build.engine.command import own_headers
@@ -52,6 +52,11 @@ _FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
 # Programs that pass a compiler's command to another one, or reuse an output that it made before.
 _IN_FRONT = ("ccache", "sccache", "distcc", "icecc")
 _TIMEOUT_S = 60
+_NEWLIB_HEADER = "_newlib_version.h"
+_MOST_OF_A_HEADER = 1 << 16
+_NEWLIB_VERSION = re.compile(r'^#define _NEWLIB_VERSION "(\d{1,4}(?:\.\d{1,4}){1,3})"', re.MULTILINE)
+# Any gcc has its libraries in such a folder.
+_LIBGCC = re.compile(r"/gcc/[^/]+/(\d{1,4}(?:\.\d{1,4}){0,3})/(?:.*/)?libgcc\.a$")
 _NOTE = "compiler.json"
 
 
@@ -63,11 +68,13 @@ class Toolchain:
         command: Name of the compiler in PATH.
         tool: All parts of the compiler, as one digest.
         flags: Flags of the compiler.
+        libraries: Versions of the libraries that come with the compiler, by name; unknown ones are left out.
     """
 
     command: str
     tool: Tool
     flags: tuple[str, ...] = C_FLAGS
+    libraries: Mapping[str, str] = field(default_factory=dict)
 
 
 def which(name: str, path: str) -> Path | None:
@@ -140,7 +147,16 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
             "N6-TOOL-002", f"{COMPILER} names a file that n6build cannot read", where=missing, hint="install it again"
         )
     digest = hashlib.sha256(canonical([*digests, *places]).encode()).hexdigest()
-    return Toolchain(COMPILER, Tool(COMPILER, digest))
+    return Toolchain(COMPILER, Tool(COMPILER, digest), libraries=_library_versions(parts))
+
+
+def _library_versions(parts: _Parts) -> dict[str, str]:
+    """Return the versions of newlib, by its header, and of libgcc, by its place."""
+    headers = [path for path in (Path(folder) / _NEWLIB_HEADER for folder in parts.include_folders) if is_file(path)]
+    texts = [read_at_most(path, _MOST_OF_A_HEADER).decode("utf-8", "replace") for path in headers]
+    newlib = [found[1] for text in texts if (found := _NEWLIB_VERSION.search(text))]
+    gcc = [found[1] for path in parts.files if (found := _LIBGCC.search(path))]
+    return {name: found[0] for name, found in (("newlib", newlib), ("libgcc", gcc)) if found}
 
 
 @dataclass(frozen=True)

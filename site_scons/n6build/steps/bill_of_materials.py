@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
@@ -20,14 +20,21 @@ class BillOfMaterialsParameters:
     Attributes:
         application: Name of the application.
         runtime: Linked runtime.
+        libraries: Versions of the compiler's libraries, by name.
     """
 
     application: str
     runtime: RuntimeVersion
+    libraries: dict[str, str]
 
 
 def bill_of_materials_step(
-    output: str, application: str, provenance: str, maps: Sequence[str], runtime: RuntimeVersion
+    output: str,
+    application: str,
+    provenance: str,
+    maps: Sequence[str],
+    runtime: RuntimeVersion,
+    libraries: Mapping[str, str],
 ) -> Step:
     """Return the step that writes the bill of materials.
 
@@ -37,13 +44,14 @@ def bill_of_materials_step(
         provenance: Path of provenance.json.
         maps: Linker maps of this project's programs.
         runtime: Linked runtime.
+        libraries: Versions of the compiler's libraries, by name.
     """
     return Step(
         verb="Bill",
         stage="origin",
         outputs=(output,),
         sources=(provenance, *maps),
-        parameters=to_parameters(BillOfMaterialsParameters(application, runtime)),
+        parameters=to_parameters(BillOfMaterialsParameters(application, runtime, dict(libraries))),
         function="n6build.steps.bill_of_materials:make_bill_of_materials",
     )
 
@@ -55,5 +63,5 @@ def make_bill_of_materials(call: Call) -> None:
     given = call.parameters_as(BillOfMaterialsParameters)
     provenance, *maps = call.sources
     runtime = given.runtime.name, version_text(given.runtime.version)
-    text = sbom_json(given.application, read_provenance(provenance), runtime, linked_archives(maps))
+    text = sbom_json(given.application, read_provenance(provenance), runtime, linked_archives(maps), given.libraries)
     write_atomically(call.outputs[0], text)

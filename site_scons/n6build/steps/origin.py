@@ -57,7 +57,9 @@ def origin_steps(job: Job, images: Images, manifest: Step, steps: Sequence[Step]
     )
     maps = [output_with(step, ".map") for step in behind if step.stage == "link"]
     maps += [each.linker_map for each in images.foreign if each.linker_map]
-    bill = bill_of_materials_step(f"{folder}/sbom.cdx.json", application, provenance.name, maps, runtime)
+    bill = bill_of_materials_step(
+        f"{folder}/sbom.cdx.json", application, provenance.name, maps, runtime, job.toolchain.libraries
+    )
     notices = notices_step(
         f"{folder}/notices.txt",
         application,

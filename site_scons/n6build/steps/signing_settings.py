@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE, project_path
@@ -13,7 +14,7 @@ from n6build.compile.toolchain import CPU
 from n6build.describe.choices import Choices
 from n6build.engine.step import Step
 from n6build.place.trust.choice import Counters, Trust
-from n6build.place.trust.keys import public_point
+from n6build.place.trust.keys import other_readers, public_point
 from n6build.steps.compile_c import Compilation, compile_steps
 
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
@@ -47,7 +48,10 @@ def trust_of(choices: Choices) -> Trust | None:
     if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
         what = "is inside the build folder, whose files are copied and shared"
         raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
-    return Trust(choices.trust, project_path(key), public_point(key).hex(), _counters(choices.trust_counter))
+    point = public_point(key).hex()
+    if others := other_readers(key):
+        say("Warning", str(key), f"{others} can read this private key, and sign with it: run chmod 600", style="bad")
+    return Trust(choices.trust, project_path(key), point, _counters(choices.trust_counter))
 
 
 def _counters(given: Sequence[str]) -> Counters:

@@ -20,6 +20,8 @@ class Library:
         name: Name of the component.
         expression: SPDX expression of its licences, empty if only its notices state them.
         about: Source of its licences.
+        product: Vendor and product, as vulnerability databases name them in a CPE.
+        package: Name in a package URL.
         archives: Pattern of the file names of its archives.
         documents: Names of files that come with a toolchain and hold the notices.
     """
@@ -28,15 +30,41 @@ class Library:
     expression: str
     about: str
     archives: re.Pattern[str]
+    product: str = ""
+    package: str = ""
     documents: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Vendored:
+    """A third-party library whose sources are in firmware/third_party.
+
+    Attributes:
+        name: Name of the library.
+        version: Its release.
+        licence: SPDX identifier of its licence.
+        folder: Folder of its sources, from the one of n6build.
+        product: As for `Library`.
+        package: As for `Library`.
+    """
+
+    name: str
+    version: str
+    licence: str
+    folder: str
+    product: str
+    package: str
+
+
+VENDORED = (Vendored("BearSSL", "0.6", "MIT", "firmware/third_party/bearssl/", "bearssl:bearssl", "bearssl"),)
 LIBRARIES = (
     Library(
         "libgcc",
         "GPL-3.0-or-later WITH GCC-exception-3.1",
         "The GCC Runtime Library Exception permits to convey programs that are linked with it under terms of your choice.",
         re.compile(r"libgcc\.a"),
+        "gnu:gcc",
+        "gcc",
         ("gcc-arm-none-eabi",),
     ),
     Library(
@@ -44,6 +72,8 @@ LIBRARIES = (
         "",
         "Many small licences, most of them BSD; COPYING.NEWLIB of its sources has them all.",
         re.compile(r"lib(c|m|g|nosys|rdimon)(_nano)?\.a"),
+        "newlib_project:newlib",
+        "newlib",
         ("libnewlib-arm-none-eabi",),
     ),
 )

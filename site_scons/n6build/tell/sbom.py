@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cyclonedx.model import HashAlgorithm, HashType, Property
 from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.model.license import DisjunctiveLicense, License, LicenseExpression
 from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
 
 from n6build.base.files import to_json
-from n6build.tell.linked import LinkedArchive
+from n6build.tell.linked import VENDORED, LinkedArchive
 from n6build.tell.provenance import Material, Provenance
 
 _MODELS = (".tflite", ".onnx")
@@ -27,7 +28,11 @@ _NOTICES = "as stated in notices.txt"
 
 
 def sbom_json(
-    application: str, provenance: Provenance, runtime: tuple[str, str], archives: Sequence[LinkedArchive]
+    application: str,
+    provenance: Provenance,
+    runtime: tuple[str, str],
+    archives: Sequence[LinkedArchive],
+    versions: Mapping[str, str],
 ) -> str:
     """Return the bill of materials as text, equal for equal values.
 
@@ -36,6 +41,7 @@ def sbom_json(
         provenance: Provenance of the images.
         runtime: Owner of the linked ll_aton, 'n6build' or 'st', and its version.
         archives: Linked archives.
+        versions: Versions of the compiler's libraries, by name.
     """
     bom = Bom()
     # By default the library takes the time of day and a random serial number.
@@ -48,7 +54,8 @@ def sbom_json(
         *(_component(name, ComponentType.FIRMWARE, digest) for name, digest in provenance.subjects.items()),
         *(_of_material(each) for each in provenance.materials if each.kind != "tool"),
         *_programs(provenance.builder, runtime),
-        *map(_archive, archives),
+        *_vendored(provenance.materials),
+        *(_archive(each, versions.get(each.library.name, "")) for each in archives),
     ]
     for part in parts:
         bom.components.add(part)
@@ -84,7 +91,10 @@ def _of_material(material: Material) -> Component:
 def _programs(version: str, runtime: tuple[str, str]) -> list[Component]:
     ours = DisjunctiveLicense(id="Apache-2.0")
     name = "n6build firmware"
-    found = [Component(name=name, version=version, type=ComponentType.LIBRARY, bom_ref=name, licenses=[ours])]
+    purl = _purl("n6build", version)
+    found = [
+        Component(name=name, version=version, type=ComponentType.LIBRARY, bom_ref=name, licenses=[ours], purl=purl)
+    ]
     if runtime[0] == "st":
         name = "ll_aton (ST)"
         licence = DisjunctiveLicense(name=_NOTICES)
@@ -94,14 +104,40 @@ def _programs(version: str, runtime: tuple[str, str]) -> list[Component]:
     return found
 
 
-def _archive(linked: LinkedArchive) -> Component:
+def _vendored(materials: Sequence[Material]) -> Iterator[Component]:
+    """Yield the third-party libraries whose sources are among the materials."""
+    for each in VENDORED:
+        if any(each.folder in material.name for material in materials):
+            yield Component(
+                name=each.name,
+                version=each.version,
+                type=ComponentType.LIBRARY,
+                bom_ref=f"library:{each.name}",
+                licenses=[DisjunctiveLicense(id=each.licence)],
+                purl=_purl(each.package, each.version),
+                cpe=_cpe(each.product, each.version),
+            )
+
+
+def _purl(package: str, version: str) -> PackageURL:
+    return PackageURL("generic", name=package, version=version or None)
+
+
+def _cpe(product: str, version: str) -> str:
+    return f"cpe:2.3:a:{product}:{version or '*'}:*:*:*:*:*:*:*"
+
+
+def _archive(linked: LinkedArchive, version: str) -> Component:
     library = linked.library
     licence: License = (
         LicenseExpression(library.expression) if library.expression else DisjunctiveLicense(name=_NOTICES)
     )
     return Component(
         name=library.name or linked.archive,
+        version=version or None,
         type=ComponentType.LIBRARY,
+        purl=_purl(library.package, version) if library.package else None,
+        cpe=_cpe(library.product, version) if library.product else None,
         bom_ref=f"archive:{linked.archive}",
         licenses=[licence],
         properties=[

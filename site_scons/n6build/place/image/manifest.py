@@ -224,6 +224,18 @@ def read_manifest(path: Path) -> FlashManifest:
         N6Error: N6-IMAGE-007 if the file is not a flash manifest.
     """
     try:
-        return decode_json(read_bytes(path), FlashManifest)
+        manifest = decode_json(read_bytes(path), FlashManifest)
+        _check_numbers(manifest)
     except ValueError as error:
         raise N6Error("N6-IMAGE-007", f"is not a flash manifest: {error}", where=path.name) from error
+    return manifest
+
+
+def _check_numbers(manifest: FlashManifest) -> None:
+    """Raise ValueError for numbers that no flash has."""
+    if min(manifest.sector, manifest.size) < 1 or manifest.base < 0:
+        raise ValueError("base, size or sector is not the number of a flash")
+    end = manifest.base + manifest.size
+    for each in manifest.segments:
+        if each.offset < 0 or each.length < 1 or not manifest.base <= each.address <= end - each.length:
+            raise ValueError(f"segment {each.name} is not within the flash")

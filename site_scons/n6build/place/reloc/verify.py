@@ -106,7 +106,7 @@ def verify(
         asynchronous=version is not None or model.flags.asynchronous,
     )
     findings = [*_version(model, firmware), *_file(model), *_params(model, params), *_entries(model)]
-    findings += [*_pools(model, ram), *_relocations(model), *_gaps(model)]
+    findings += [*_executable_ram(model, ram), *_pools(model, ram), *_relocations(model), *_gaps(model)]
     for mode in _MODES:
         findings += _installation(model, firmware, mode)
     return list(dict.fromkeys(findings))
@@ -212,6 +212,19 @@ def _entries(model: RelocFile) -> Iterator[Finding]:
         inside = model.abi.header_bytes <= offset(address) < model.read_only_bytes
         if segment(address) != Segment.FLASH or not inside or not address & 1:
             yield _error(f"entry point {name} is 0x{address:08X}, not a Thumb function in its code")
+
+
+def _executable_ram(model: RelocFile, ram: Sequence[Span]) -> Iterator[Finding]:
+    """Check that a memory of the chip has room for what a loader installs.
+
+    A firmware that reserves less refuses the model; no firmware can reserve more.
+    """
+    most = max((span.size for span in ram if span.address < EXTERNAL_MEMORY), default=0)
+    if model.xip_bytes > most:
+        yield _error(f"needs {model.xip_bytes} bytes of executable RAM, but the largest RAM has {most}")
+    elif model.copy_bytes > most:
+        what = f"copy: needs {model.copy_bytes} bytes of executable RAM, but the largest RAM has {most}"
+        yield Finding("warning", what)
 
 
 def _pools(model: RelocFile, ram: Sequence[Span]) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ images are equal bytes. Nothing here returns the private key, or writes it.
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,18 @@ def public_point(key: Path) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - only to sign.
 
     return _read(key).public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def other_readers(key: Path) -> str:
+    """Return who else can read the file of a key, for a warning; empty if nobody can.
+
+    On Windows, which has access lists instead of these permissions, it is empty.
+    """
+    if os.name != "posix":
+        return ""
+    mode = key.stat().st_mode
+    readers = [name for bit, name in ((stat.S_IRGRP, "its group"), (stat.S_IROTH, "everybody")) if mode & bit]
+    return readers[-1] if readers else ""
 
 
 def signature(key: Path, point: bytes, data: bytes) -> bytes:

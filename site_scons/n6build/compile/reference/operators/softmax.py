@@ -108,6 +108,8 @@ def _lower_log(operands: Operands) -> KernelCall:
 
 _STEPS = 512
 _RANGE = 65535
+# Elements of a row whose exponentials, at most 2^15 - 1 each, have a sum that fits into int32, as the reference resolver assumes.
+_LONGEST_ROW = ((1 << 31) - 1) // ((1 << 15) - 1)
 
 _INT16 = kernel_with(
     "softmax_int16",
@@ -155,6 +157,9 @@ def _check_int16(operands: Operands) -> Iterator[Problem]:
     if not math.isclose(scale, 1 / 32768, rel_tol=1e-6):
         what = f"tensor {shown(operands.output)} has the scale {scale:g}; a softmax of int16 has 1/32768"
         yield Problem("N6-NET-006", what, QUANTISE)
+    if operands.first.shape and operands.first.shape[-1] > _LONGEST_ROW:
+        what = f"a softmax of int16 over {operands.first.shape[-1]} elements overflows"
+        yield Problem("N6-NET-007", what, f"use at most {_LONGEST_ROW} in the last dimension")
     yield from _check_rows(operands)
 
 
