@@ -69,14 +69,22 @@ class Server:
 
 @contextmanager
 def probe_server(
-    folder: Path, board: str = "nucleo-n657", *more: str, ends_with: signal.Signals = signal.SIGTERM
+    folder: Path,
+    board: str = "nucleo-n657",
+    *more: str,
+    ends_with: signal.Signals = signal.SIGTERM,
+    script: Sequence[str] = (),
 ) -> Iterator[Server]:
     """Start `n6build probe-server`, and end it.
 
     Ctrl-C does not end a job that a shell has started in the background, nor its children, so that tests use SIGTERM.
+
+    Args:
+        script: A command that takes the words behind `n6build probe-server`, to run in its place.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "n6build", "probe-server", "--board", board, "--port", "0", *more]
+    called = script or (sys.executable, "-m", "n6build", "probe-server")
+    command = [*called, "--board", board, "--port", "0", *more]
     environment = {
         "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "site_scons"), "HOME": str(folder), **shared_caches()
     }  # fmt: skip

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -89,7 +86,8 @@ def flash(at: Bench, wanted: list[Sector]) -> FlashPlan:
 
 def test_doctor_walks_to_an_empty_nor(at: Bench) -> None:
     steps = [*cable_steps(f"{at.programmer.kind.name}:{at.programmer.name}", BOARD)]
-    assert [step.name for step in steps] == ["programmer", "probe", "chip", "NOR"]
+    assert [step.name for step in steps] == ["programmer", "probe", "chip", "NOR id", "NOR"]
+    assert steps[3].seen == "JEDEC id 0xC2803A, that of MX25UM51245G"
     assert steps[-1].seen == "erased at the place of the FSBL"
 
 
@@ -146,31 +144,6 @@ def seen(debugger: Debugger, address: int, wanted: int) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cable_that_is_pulled_is_a_named_error_and_the_next_flash_repairs_it(kind: str, tmp_path: Path) -> None:
-    """The server is killed at several moments of a flash."""
-    wanted = images(5)
-    for delay in (0.0, 0.2, 0.6, 1.2):
-        with bench(kind, tmp_path) as at:
-            puller = threading.Thread(target=_pull, args=(at.server, delay))
-            puller.start()
-            with pytest.raises(N6Error) as caught:
-                for version in range(100):
-                    flash(at, images(version))
-            puller.join()
-        assert re.fullmatch(r"N6-FLASH-0\d\d", caught.value.id)
-    with bench(kind, tmp_path) as at:
-        flash(at, wanted)
-        at.programmer.verify(wanted)
-
-
-def _pull(server: Server, delay: float) -> None:
-    connected = sum("Debugger connected" in line for line in server.lines)
-    wait_until(lambda: sum("Debugger connected" in line for line in server.lines) > connected)
-    time.sleep(delay)
-    server.process.kill()
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_is_not_there_is_a_named_error(kind: str, tmp_path: Path) -> None:
     with bench(kind, tmp_path) as at:
         programmer = replace(at.programmer, name="tcp-1")
@@ -200,6 +173,17 @@ def test_flash_boot_keeps_a_programmer_out_but_the_reset_pin_works(kind: str, tm
 
 def _hellos(at: Bench) -> int:
     return sum("hello" in line for line in at.server.lines)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_doctor_ends_at_the_nor_of_another_board(kind: str, tmp_path: Path) -> None:
+    with bench(kind, tmp_path, board="stm32n6570-dk") as at:
+        steps = cable_steps(f"{kind}:{at.programmer.name}", BOARD)
+        with pytest.raises(N6Error) as caught:
+            for step in steps:
+                assert step.name in ("programmer", "probe", "chip")
+    assert caught.value.id == "N6-FLASH-032"
+    assert f"0x{load_board('stm32n6570-dk').nor.jedec_id:06X}" in caught.value.what
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -160,7 +160,7 @@ def test_the_pins_are_jtag_first_and_change_to_swd_and_back() -> None:
 
 def test_the_sequence_for_swd_needs_fifty_ones_before_it() -> None:
     front = OpenocdFront(fake_port()[0])
-    for text in ("00000010" * 4, "1" * 49 + "0"):
+    for text in ("00000010" * 4, "1" * 40, "1" * 60 + "0"):
         for tms in text + f"{0xE79E:016b}"[::-1]:
             front.answer(f"{2 * int(tms)}{4 + 2 * int(tms)}".encode(), is_free=True)
     front.answer(b"o", is_free=True)

@@ -41,11 +41,12 @@ class JtagTap:
         """Return the level of TDO."""
         return self._shift & 1
 
-    def clock(self, tms: int, tdi: int) -> None:
-        """Give a rising edge of TCK."""
-        if self._state in (_DR_SHIFT, _IR_SHIFT):
+    def clock(self, tms: int, tdi: int) -> bool:
+        """Give a rising edge of TCK, and return whether it was in its reset before."""
+        before = self._state
+        if before in (_DR_SHIFT, _IR_SHIFT):
             self._shift = self._shift >> 1 | tdi << self._bits - 1
-        self._state = state = _NEXT[self._state][tms]
+        self._state = state = _NEXT[before][tms]
         if state == _RESET:
             self._ir = _IDCODE
         elif state == _IR_CAPTURE:
@@ -56,6 +57,7 @@ class JtagTap:
             self._ir = self._shift
         elif state == _DR_UPDATE:
             self._transfer(self._shift >> 3, self._shift << 1 & 0xC, bool(self._shift & 1))
+        return before == _RESET
 
     def _captured(self) -> tuple[int, int]:
         if self._ir == _IDCODE:

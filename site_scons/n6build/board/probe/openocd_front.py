@@ -31,13 +31,16 @@ class OpenocdFront:
             self.is_done = True
             return b""
         self.uses_board = True
-        answer = bytearray()
+        answer, clock = bytearray(), self._pins.clock
         for byte in received:
             if 0x30 <= byte < 0x38:
-                self._drives = True
-                self._set(byte >> 2 & 1, byte >> 1 & 1, byte & 1)
+                tck = byte & 4
+                if tck and not self._tck:
+                    # The debugger alone drives TMS.
+                    clock(byte >> 1 & 1, byte & 1)
+                self._tck, self._tms = tck, byte >> 1 & 1
             elif 0x64 <= byte < 0x68:  # d to g
-                self._set(byte >> 1 & 1, byte & 1, 0)
+                self._set(byte & 2, byte & 1)
             elif byte == 0x52:  # R
                 answer.append(0x30 | self._pins.tdo)
             elif byte == 0x63:  # c
@@ -60,11 +63,11 @@ class OpenocdFront:
         chip = self._pins.swdio
         return 1 if chip is None else chip
 
-    def _set(self, tck: int, tms: int, tdi: int) -> None:
-        self._tms = tms
-        if tck and not self._tck:
-            self._pins.clock(self._swdio, tdi)
-        self._tck = tck
+    def _set(self, swclk: int, level: int) -> None:
+        self._tms = level
+        if swclk and not self._tck:
+            self._pins.clock(self._swdio, 0)
+        self._tck = swclk
 
     def _reset(self, asserted: bool) -> None:
         """Follow the reset pin of the chip; TRST of the port has no effect on it."""

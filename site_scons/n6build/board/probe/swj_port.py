@@ -11,16 +11,9 @@ from n6build.board.probe.jtag_tap import JtagTap
 from n6build.board.probe.swd_wire import RESET_ONES, SwdWire
 
 _BITS = 16
-_MASK = (1 << RESET_ONES + _BITS) - 1
-
-
-def _behind_ones(sequence: int) -> int:
-    """Return the last levels of TMS, newest lowest, at the end of a sequence."""
-    reversed_bits = int(f"{sequence:0{_BITS}b}"[::-1], 2)
-    return _MASK >> _BITS << _BITS | reversed_bits
-
-
-_TO_SWD, _TO_JTAG = _behind_ones(0xE79E), _behind_ones(0xE73C)
+_TO_SWD, _TO_JTAG = 0xE79E, 0xE73C
+# Ones at most that bring a TAP to its reset; only those behind them are counted.
+_RESETS_TAP = 5
 
 
 class SwjPort:
@@ -30,7 +23,9 @@ class SwjPort:
         self._port = port
         self._tap = JtagTap(port)
         self._wire: SwdWire | None = None
-        self._levels = 0
+        self._ones = 0
+        # Levels behind the ones, and how many of them are still to come.
+        self._sequence = self._left = 0
 
     @property
     def tdo(self) -> int:
@@ -49,12 +44,27 @@ class SwjPort:
             tms: Level of TMS before the edge, whoever drives it.
             tdi: Level of TDI.
         """
-        self._levels = (self._levels << 1 | tms) & _MASK
         if self._wire:
             self._wire.clock(tms)
-            if self._levels == _TO_JTAG:
-                self._tap, self._wire = JtagTap(self._port), None
-        else:
-            self._tap.clock(tms, tdi)
-            if self._levels == _TO_SWD:
-                self._wire = SwdWire(self._port)
+            self._watch(tms)
+        elif self._tap.clock(tms, tdi) or self._left:
+            # So many ones leave the TAP in reset. Elsewhere there is nothing to watch, which keeps scans fast.
+            self._watch(tms)
+
+    def _watch(self, tms: int) -> None:
+        """Follow the sequences that change between JTAG and SWD."""
+        if self._left:
+            self._left -= 1
+            self._sequence |= tms << _BITS - 1 - self._left
+            if not self._left:
+                self._change()
+        elif not tms and self._ones >= RESET_ONES - (0 if self._wire else _RESETS_TAP):
+            # Both begin with a zero.
+            self._sequence, self._left = 0, _BITS - 1
+        self._ones = self._ones + 1 if tms else 0
+
+    def _change(self) -> None:
+        if self._wire is None and self._sequence == _TO_SWD:
+            self._wire = SwdWire(self._port)
+        elif self._wire and self._sequence == _TO_JTAG:
+            self._tap, self._wire = JtagTap(self._port), None

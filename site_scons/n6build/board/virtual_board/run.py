@@ -9,7 +9,6 @@ detect an emulator that hangs: its guest time stands still.
 from __future__ import annotations
 
 import queue
-import shlex
 import signal
 import subprocess
 import tempfile
@@ -25,6 +24,7 @@ from n6build.board.virtual_board.board_values import board_values, i2c_values
 from n6build.board.virtual_board.camera import Camera, camera_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
+from n6build.board.virtual_board.gdb_command import gdb_command
 from n6build.board.virtual_board.guest_time import HANGS_S, LOOK_S, GuestTime, hang
 from n6build.board.virtual_board.heartbeat import Heartbeat
 from n6build.board.virtual_board.memory_symbols import memory_properties
@@ -32,7 +32,6 @@ from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.board.virtual_board.recording import Recording
 from n6build.board.virtual_board.source_lines import Places
 from n6build.board.virtual_board.stop_functions import stop_addresses
-from n6build.describe.hardware import gdb_registers
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.soc import Soc
 
@@ -281,13 +280,7 @@ def run_emulator(
         command += arguments
         if gdb:
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
-            words = [f"-ex {_gdb_word(program)}" for program in programs]
-            if soc:
-                # The file is there as long as the emulator.
-                registers = Path(folder) / gdb_registers.FILE
-                registers.write_text(gdb_registers.gdb_registers(soc))
-                words.append(f"-x {registers}")
-            say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {' '.join(words)}")
+            say("Debugger", gdb_command(GDB_PORT, programs, soc, Path(folder)))
         heartbeat = Heartbeat(guest_time, Places(programs), soc) if guest_time else None
         watched = _watch(command, stop, heartbeat, on_line, longest_line)
         return _result(findings, watched, programs)
@@ -300,11 +293,6 @@ class _Watched:
     lines: tuple[str, ...]
     exit_code: int | None
     errors: str
-
-
-def _gdb_word(program: Path) -> str:
-    """Return GDB's command to load symbols, quoted for a shell and for GDB itself."""
-    return shlex.quote(f"add-symbol-file {shlex.quote(str(program))}")
 
 
 def _watch(
