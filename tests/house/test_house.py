@@ -94,6 +94,8 @@ _OTHER_READERS = {
     "engine/lock.py": "a lock that it opens for writing",
     "prove/loaded.py": "/dev/null, and a pipe of its own",
 }
+# Names of files that `open_regular` has opened, for libraries that read from such.
+_OPEN_FILES = {"file", "opened"}
 _READING = {"read_bytes", "read_text", "open", "fromfile", "memmap", "file_digest"}
 
 
@@ -106,10 +108,11 @@ def _reads_of_files(tree: ast.AST) -> Iterator[ast.Call]:
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         if isinstance(function, ast.Name) and name != "open":
             continue  # Functions of base/files.py have the names of methods of a path.
-        modes = [each.value for each in (*call.args, *(word.value for word in call.keywords)) if _is_mode(each)]
+        modes = [str(each.value) for each in (*call.args, *(word.value for word in call.keywords)) if _is_mode(each)]
         is_in_memory = name == "open" and any("BytesIO" in ast.unparse(each) for each in call.args)
+        is_open = bool(call.args) and ast.unparse(call.args[0]) in _OPEN_FILES
         writes = name == "open" and any(set(mode) & set("wax+") for mode in modes)
-        if name in _READING and not writes and not is_in_memory:
+        if name in _READING and not writes and not is_in_memory and not is_open:
             yield call
 
 
