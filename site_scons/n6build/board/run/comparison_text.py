@@ -109,7 +109,7 @@ def _within_tolerance(network: NetworkOutcome) -> str:
 
 
 def _near(outputs: Sequence[ComparedOutput]) -> str:
-    """Return the distance of float32 values that only rounding moves, or an empty text."""
+    """Return the distance of float32 values that rounding moves, or an empty text."""
     furthest = max((output.ulps for output in outputs), default=0.0)
     if not 0 < furthest <= OF_FLOAT32 or any(output.type != "float32" for output in outputs):
         return ""

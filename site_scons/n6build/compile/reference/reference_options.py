@@ -41,7 +41,7 @@ class OptionsReader:
         """Return the code of the table in the operator's union of options."""
         return int(getattr(tflite.BuiltinOptions, self.table.__name__))
 
-    def of(self, operator: Any) -> object:
+    def of(self, operator: tflite.Operator) -> object:
         """Return the options of an operator's table.
 
         Raises:
@@ -66,7 +66,7 @@ class CustomOptionsReader:
 
     read: Callable[[Any], object]
 
-    def of(self, operator: Any) -> object:
+    def of(self, operator: tflite.Operator) -> object:
         """Return the options of an operator's table, as `OptionsReader.of` does."""
         from flatbuffers import flexbuffers  # noqa: PLC0415 - only custom operators need it.
 
