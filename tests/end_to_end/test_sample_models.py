@@ -6,8 +6,10 @@ channels without effect, with float32 between and behind their quantised operato
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import float_islands
 import numpy as np
 import pytest
 from samples import sample
@@ -32,6 +34,15 @@ def test_a_model_of_others_equals_its_reference(project: Project, name: str) -> 
     model = sample(f"models/{name}")
     result = project.done(f"model={model}", "probe=virtual", "runs=1", "flash", "run")
     assert f"Result 1 of 1 {MODELS[name]}" in result.output, result.output
+
+
+@pytest.mark.slow
+def test_layers_in_float32_are_named_and_compared(project: Project, tmp_path: Path) -> None:
+    model = tmp_path / "island.onnx"
+    model.write_bytes(float_islands.CLOSE["conv of int8 without a scale"][1])
+    result = project.done(f"model={model}", "probe=virtual", "runs=1", "flash", "run")
+    assert re.search(r"Float32\s+FloatConv_\d+", result.output), result.output
+    assert re.search(r"float32 values at most \d+ ulp of the largest off", result.output), result.output
 
 
 @pytest.mark.slow

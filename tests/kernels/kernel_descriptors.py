@@ -63,7 +63,12 @@ Shape, Window = map(inner_layout, (SHAPE, WINDOW))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
 # Kernels of .tflite models have random cases, which are compared with LiteRT. test_onnx_kernels.py has those
 # that only ONNX models use.
-KERNELS = list(dict.fromkeys(kernel.name for kind in TFLITE_KINDS.values() for kernel in kind.kernels))
+# Those of float32 round exponentials differently: test_detection_kernel.py has them.
+KERNELS = list(
+    dict.fromkeys(
+        kernel.name for kind in TFLITE_KINDS.values() for kernel in kind.kernels if not kernel.name.startswith("float_")
+    )
+)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def _make(code: int) -> Callable[[Any], None]:
 
 def _custom(tree: Any) -> None:
     _make(schema.BuiltinOperator.CUSTOM)(tree)
-    tree.operatorCodes[0].customCode = b"TFLite_Detection_PostProcess"
+    tree.operatorCodes[0].customCode = b"ethos-u"
 
 
 def _wrong_output(tree: Any) -> None:
@@ -105,7 +105,7 @@ REFUSED: dict[str, tuple[Callable[[Any], None], str, tuple[str, ...]]] = {
         ("operator 0 (RFFT2D)", "'output'", "int8"),
     ),
     "operator of a later schema": (_make(5000), "N6-NET-003", ("operator 0 (number 5000)",)),
-    "custom operator": (_custom, "N6-NET-003", ("operator 0 (CUSTOM 'TFLite_Detection_PostProcess')",)),
+    "custom operator": (_custom, "N6-NET-003", ("operator 0 (CUSTOM 'ethos-u')",)),
     "float tensor": (
         _set_type(0, schema.TensorType.FLOAT32),
         "N6-NET-004",

@@ -155,7 +155,7 @@ def test_a_float_model_says_what_int8_would_not_help(tmp_path: Path) -> None:
 def test_every_refused_operator_is_named_with_tensor_type_and_change(tmp_path: Path) -> None:
     def spoil(tree: Any) -> None:
         _make(1, schema.BuiltinOperator.CONV_3D)(tree)
-        _make(2, schema.BuiltinOperator.CUSTOM, b"TFLite_Detection_PostProcess")(tree)
+        _make(2, schema.BuiltinOperator.CUSTOM, b"ethos-u")(tree)
         graph = tree.subgraphs[0]
         graph.tensors[int(graph.operators[4].outputs[0])].quantization = None
 
@@ -165,12 +165,12 @@ def test_every_refused_operator_is_named_with_tensor_type_and_change(tmp_path: P
     assert (error.id, first) == ("N6-NET-003", "3 of its 5 operators are unsupported:")
     assert lines == [
         "operator 1 (CONV_3D) (makes tensor 'output', int8) is not supported",
-        "operator 2 (CUSTOM 'TFLite_Detection_PostProcess') (makes tensor 'output', int8) is not supported",
+        "operator 2 (CUSTOM 'ethos-u') (makes tensor 'output', int8) is not supported",
         "operator 4 (MAX_POOL_2D): tensor 'output' (int8) has no quantisation",
     ]
     changes = _lines(error)
     assert changes[0] == "CONV_3D: replace it by CONV_2D"
-    assert changes[1].startswith("CUSTOM 'TFLite_Detection_PostProcess': export the detector without post-processing")
+    assert changes[1].startswith("CUSTOM 'ethos-u': pass the file from before Vela")
     assert changes[2].startswith("MAX_POOL_2D: quantise the model to int8")
 
 

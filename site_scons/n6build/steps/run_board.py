@@ -316,9 +316,9 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
 
 def _float_ulps(network: NetworkOnBoard, artifacts: NetworkArtifacts) -> float:
     """Return the allowed distance of float32 outputs, in ulps of the largest value."""
-    if not network.approximates:
-        return 0.0
-    return OF_FLOAT32 if artifacts.in_float32 else OF_APPROXIMATIONS
+    if artifacts.in_float32:
+        return OF_FLOAT32
+    return OF_APPROXIMATIONS if network.approximates else 0.0
 
 
 def _nudged(network: NetworkOnBoard) -> float | None:

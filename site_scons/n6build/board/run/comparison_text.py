@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.board.run.compare import OF_NOISE, ComparedOutput, Verdict, cosine_text, of_noise
+from n6build.board.run.compare import OF_FLOAT32, OF_NOISE, ComparedOutput, Verdict, cosine_text, of_noise
 from n6build.board.run.session import NetworkOutcome
 from n6build.place.memory_plan.seeded_vectors import SEEDED
 
@@ -112,7 +112,15 @@ def _within_tolerance(network: NetworkOutcome) -> str:
     outputs = [output for verdict in compared for output in verdict.outputs]
     far = f", cosine {cosine_text(min(output.cosine for output in outputs))} or more" if outputs else ""
     against = f" to {network.against}" if network.against and far else ""
-    return f"{passed} of {len(compared)} outputs are as expected of the chip{far}{against}"
+    return f"{passed} of {len(compared)} outputs are as expected of the chip{far}{against}{_near(outputs)}"
+
+
+def _near(outputs: Sequence[ComparedOutput]) -> str:
+    """Return the distance of float32 values that rounding moves, or an empty text."""
+    furthest = max((output.ulps for output in outputs), default=0.0)
+    if not 0 < furthest <= OF_FLOAT32 or any(output.type != "float32" for output in outputs):
+        return ""
+    return f", float32 values at most {furthest:.2g} ulp of the largest off"
 
 
 def worst_outputs(network: NetworkOutcome) -> list[str]:

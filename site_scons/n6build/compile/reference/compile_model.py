@@ -19,6 +19,7 @@ from n6build.compile.ll_aton import Version, own_version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile
 from n6build.compile.reference.batches import image_by_image
 from n6build.compile.reference.c_info import c_info
+from n6build.compile.reference.detecting import detections_together
 from n6build.compile.reference.dilation import dilated
 from n6build.compile.reference.epochs import Network
 from n6build.compile.reference.external_ram import ExternalUse, external_uses
@@ -149,7 +150,7 @@ def graph_of(model: Path) -> Graph:
         from n6build.compile.reference.onnx.reader import read_onnx_graph  # noqa: PLC0415 - it takes 0.2 s.
 
         return image_by_image(read_onnx_graph(model))
-    return image_by_image(as_signed(dilated(folded(read_graph(model)))))
+    return image_by_image(as_signed(dilated(detections_together(folded(read_graph(model))))))
 
 
 def initializer_chunks(network: Network, placement: Placement) -> Iterator[memoryview | bytes]:

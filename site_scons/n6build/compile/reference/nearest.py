@@ -58,8 +58,6 @@ _WORDS = {
     "DELEGATE": "pass the file from before the delegate (Edge TPU, GPU)",
 }
 _CUSTOM_WORDS = {
-    "TFLite_Detection_PostProcess": "export the detector without post-processing (boxes and scores as outputs), and "
-    "compute that in the application",
     "edgetpu-custom-op": "pass the file from before the Edge TPU compiler",
     "ethos-u": "pass the file from before Vela",
     "Flex": "convert with supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8] alone, without SELECT_TF_OPS",

@@ -12,7 +12,7 @@ from n6build.compile.reference.descriptors import Kernel
 from n6build.compile.reference.graph import DType, Tensor
 from n6build.compile.reference.kernel_call import KernelCall
 from n6build.compile.reference.operands import Operands, Padding
-from n6build.compile.reference.reference_options import OptionsReader
+from n6build.compile.reference.reference_options import CustomOptionsReader, OptionsReader
 from n6build.compile.reference.rules import CONVERT, Problem, Rule, shown
 
 
@@ -49,7 +49,7 @@ class OperatorKind:
     rule: Rule
     lower: Callable[[Operands], KernelCall | Sequence[KernelCall]]
     kernels: tuple[Kernel, ...]
-    options: OptionsReader | None = None
+    options: OptionsReader | CustomOptionsReader | None = None
     takes_over: Callable[[Tensor], int] | None = None
     padding: Callable[[Operands], Padding | None] | None = None
     view: Callable[[Operands], int | None] | None = None

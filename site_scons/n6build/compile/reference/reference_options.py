@@ -41,6 +41,45 @@ class OptionsReader:
         """Return the code of the table in the operator's union of options."""
         return int(getattr(tflite.BuiltinOptions, self.table.__name__))
 
+    def of(self, operator: tflite.Operator) -> object:
+        """Return the options of an operator's table.
+
+        Raises:
+            DamagedError: The operator has no options of this kind, or they are invalid.
+            UnsupportedError: An option is not supported.
+        """
+        union = operator.BuiltinOptions()
+        if union is None or operator.BuiltinOptionsType() != self.code:
+            raise DamagedError("an operator has no options")
+        options = self.table()
+        options.Init(union.Bytes, union.Pos)
+        return self.read(options)
+
+
+@dataclass(frozen=True)
+class CustomOptionsReader:
+    """A reader of the options of a custom operator, a flexbuffer with a map.
+
+    Attributes:
+        read: Function from such a map to `graph.Operator.options`, as in `OptionsReader`.
+    """
+
+    read: Callable[[Any], object]
+
+    def of(self, operator: tflite.Operator) -> object:
+        """Return the options of an operator's table, as `OptionsReader.of` does."""
+        from flatbuffers import flexbuffers  # noqa: PLC0415 - only custom operators need it.
+
+        data = operator.CustomOptionsAsNumpy() if operator.CustomOptionsLength() else None
+        try:
+            options = None if data is None else flexbuffers.Loads(bytearray(data.tobytes()))
+        except Exception as error:
+            # The reader of flexbuffers does not check what it reads.
+            raise DamagedError("the options of a custom operator are damaged") from error
+        if not isinstance(options, dict):
+            raise DamagedError("a custom operator has no options")
+        return self.read(options)
+
 
 def names_in(enumeration: type) -> dict[int, str]:
     """Return the names of an enumeration in the flatbuffer schema, by code."""

@@ -22,7 +22,7 @@ from n6build.base.files import read_bytes
 from n6build.compile.reference.graph import DType, Graph, Operator, Quantisation, Refusal, Signature, Tensor
 from n6build.compile.reference.kinds import TFLITE_KINDS
 from n6build.compile.reference.nearest import nearest_change
-from n6build.compile.reference.reference_options import DamagedError, OptionsReader, UnsupportedError, names_in
+from n6build.compile.reference.reference_options import DamagedError, UnsupportedError, names_in
 from n6build.compile.reference.rules import QUANTISE
 from n6build.compile.reference.tflite_variables import CALL_ONCE, Call, Variables, called_once
 from n6build.compile.reference.tflite_variables import KINDS as ABOUT_VARIABLES
@@ -209,7 +209,8 @@ class _Reader:
                 return Refusal(index, kind, "N6-NET-003", f"{label}{result} is not supported", nearest_change(kind))
             if outputs < 1 or (outputs > 1 and not TFLITE_KINDS[kind].several_outputs):
                 raise DamagedError(f"{label} has {outputs} outputs instead of one")
-            options = _options(table, TFLITE_KINDS[kind].options)
+            reader = TFLITE_KINDS[kind].options
+            options = None if reader is None else reader.of(table)
             inside = tuple(self._intermediate(int(table.Intermediates(i)), label) for i in range(intermediates))
             return [Operator(index, kind, operands, output, options, part, inside) for part, output in enumerate(made)]
         except UnsupportedError as error:
@@ -345,17 +346,6 @@ class _Reader:
             raise DamagedError(f"tensor {tensor.name!a} has {length} bytes of data instead of {tensor.bytes}")
         # This is a view of the file's bytes, so that weights are not copied.
         return np.asarray(buffer.DataAsNumpy()).view(_NUMPY_TYPES[tensor.dtype]).reshape(tensor.shape)
-
-
-def _options(table: Any, reader: OptionsReader | None) -> object:
-    if reader is None:
-        return None
-    union = table.BuiltinOptions()
-    if union is None or table.BuiltinOptionsType() != reader.code:
-        raise DamagedError("an operator has no options")
-    options = reader.table()
-    options.Init(union.Bytes, union.Pos)
-    return reader.read(options)
 
 
 def _name(raw: bytes | None) -> str:

@@ -52,10 +52,10 @@ def folded(
 def _evaluated(node: Any, inputs: Mapping[str, Array], version: int) -> list[Any]:
     from onnx.reference import ReferenceEvaluator  # noqa: PLC0415 - it takes 0.5 s, and few models need it.
 
-    ports = [
+    given, made = (
         [onnx.helper.make_empty_tensor_value_info(name) for name in names if name] for names in (inputs, node.output)
-    ]
-    graph = onnx.helper.make_graph([node], "constants", *ports)
+    )
+    graph = onnx.helper.make_graph([node], "constants", given, made)
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)])
     with np.errstate(all="ignore"):
         return list(ReferenceEvaluator(model).run(None, dict(inputs)))

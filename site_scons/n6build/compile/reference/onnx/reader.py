@@ -248,7 +248,8 @@ class _Reader:
                 found.append(made)
             return found[0]
 
-        return value if make_real is in_float32 is None else replace(value, make_real=numbers)
+        can_be_read = make_real is not None or in_float32 is not None
+        return replace(value, make_real=numbers) if can_be_read else value
 
     def _translated(self, node: Node, translate: Translate) -> Sequence[Value]:
         try:

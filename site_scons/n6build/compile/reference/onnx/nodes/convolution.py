@@ -162,7 +162,7 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
 
     def scaled(factors: Float32, offsets: Float32) -> Pending | None:
         changed = _scaled(weights, factors, offsets)
-        return changed and pending_convolution(node, building, given, changed)
+        return None if changed is None else pending_convolution(node, building, given, changed)
 
     return Pending(output, make, scaled=scaled)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -124,7 +123,7 @@ def _resize(node: Node, building: Building) -> Value:
     return made_in_float32(node, building, "FloatResize", [building.ordered(of, order).tensor], shape, order, options)
 
 
-_OTHERS: dict[str, Callable[[Node, Building], Value | list[Value]]] = {
+_OTHERS: dict[str, Translate] = {
     "Concat": _concat,
     "Resize": _resize,
     "TopK": _top_k,

@@ -175,8 +175,11 @@ _IN_FLOAT32: dict[str, Callable[[Node], FunctionOptions]] = {
     "HardSwish": lambda _: FunctionOptions("HARD_SWISH", float(np.float32(1 / 6)), 0.5),
     "LeakyRelu": lambda node: FunctionOptions("LEAKY_RELU", float(_number(node, "alpha", 0.01))),
     "Elu": lambda node: FunctionOptions("ELU", float(_number(node, "alpha", 1.0))),
-    **{name: lambda _, name=name: FunctionOptions(name.upper()) for name in _FUNCTIONS if name.upper() in FUNCTIONS},
 }
+
+
+def _named(name: str) -> Callable[[Node], FunctionOptions]:
+    return lambda _: FunctionOptions(name.upper())
 
 
 def _in_float32(options: Callable[[Node], FunctionOptions]) -> Translate:
@@ -192,5 +195,6 @@ FAMILY = NodeFamily(
         "QLinearSigmoid": _qlinear(lambda _: _sigmoid),
         "QLinearLeakyRelu": _qlinear(_leaky_relu),
     },
-    {name: _in_float32(options) for name, options in _IN_FLOAT32.items()},
+    {name: _in_float32(_named(name)) for name in _FUNCTIONS if name.upper() in FUNCTIONS}
+    | {name: _in_float32(options) for name, options in _IN_FLOAT32.items()},
 )
