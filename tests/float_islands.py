@@ -237,6 +237,7 @@ def with_real_weights(*, exact: bool = True) -> bytes:
     model, rng = Qdq(), np.random.default_rng(6)
     steps = rng.integers(-127, 128, (8, 4, 3, 3)).astype(np.float32)
     weights = steps * rng.uniform(0.001, 0.004, (8, 1, 1, 1)).astype(np.float32)
-    weights = weights if exact else weights + normal(rng, *weights.shape) * np.float32(1e-3)
+    if not exact:
+        weights = (weights + normal(rng, *weights.shape) * np.float32(1e-3)).astype(np.float32)
     inputs = [model.input((1, 4, 9, 7), A), model.constant(weights), model.constant(normal(rng, 8))]
     return model.model([model.operator("Conv", inputs, Scale(0.05, 3))])

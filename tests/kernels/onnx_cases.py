@@ -260,8 +260,8 @@ _FUNCTIONS = (
     "Softplus",
     "Softsign",
 )
-_FUNCTIONS += ("Floor", "Ceil", "Round", "Relu", "LeakyRelu", "HardSigmoid", "Elu", "Mish")
-_POOLS = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [1, 1, 0, 2]}
+_MORE_FUNCTIONS = ("Floor", "Ceil", "Round", "Relu", "LeakyRelu", "HardSigmoid", "Elu", "Mish")
+_POOLS: dict[str, Any] = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [1, 1, 0, 2]}
 
 _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_conv": _conv,
@@ -286,7 +286,7 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_softmax": _quantised_softmax,
     "real_softmax": _softmax,
     "real_table": _table,
-    "float_function": _of_real(*map(_of_node, _FUNCTIONS), _of_node("Pow", np.float32(1.7))),
+    "float_function": _of_real(*map(_of_node, (*_FUNCTIONS, *_MORE_FUNCTIONS)), _of_node("Pow", np.float32(1.7))),
     "float_reduce": _of_real(
         *(_of_node(f"Reduce{kind}", np.array([2, 3])) for kind in ("Mean", "Sum", "Max", "Min", "Prod"))
     ),

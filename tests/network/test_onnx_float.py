@@ -102,7 +102,7 @@ def steps(host_kernels: HostKernels, tmp_path: Path) -> Kinds:
             distances = np.abs(made.reshape(wanted.shape) - wanted)
             step = np.unique(np.abs(wanted))[:2].max()
             assert distances.max() <= step * 1.001
-            differing, elements = differing + np.count_nonzero(distances), elements + distances.size
+            differing, elements = differing + int(np.count_nonzero(distances)), elements + distances.size
         return [operator.kind for operator in graph.operators], differing / elements
 
     return measured
