@@ -1,6 +1,6 @@
-"""A probe server that is killed behind a number of transfers, as if its cable was pulled.
+"""A probe server that is killed behind a number of transfers.
 
-Arguments: that number, then the words of `n6build probe-server`.
+It stands for a cable that is pulled. Arguments: that number, then the words of `n6build probe-server`.
 """
 
 from __future__ import annotations

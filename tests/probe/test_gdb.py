@@ -1,7 +1,7 @@
-"""Sessions of GDB: at the virtual board's own stub, and through the servers of pyOCD and OpenOCD.
+"""Sessions of GDB at the virtual board, and at the servers of programmers.
 
-Each session breaks in the FSBL and in the Appli, steps over the hand-over between them, and reads and
-writes registers by name.
+The servers are those of pyOCD and OpenOCD. Each session breaks in the FSBL and in the Appli, steps over
+the hand-over between them, and reads and writes registers by name.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def programmer(request: pytest.FixtureRequest, programs: Programs, tmp_path: Pat
 
 
 def test_a_session_through_the_server_of_a_programmer(programs: Programs, programmer: ProbeProgrammer) -> None:
-    """GDB loads the FSBL into RAM as docs/debugging.md says, and follows it into the Appli."""
+    """GDB loads the FSBL into RAM as docs/debugging.md says."""
     port = free_port()
     said: list[str] = []
     start = [

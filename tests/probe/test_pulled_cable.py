@@ -1,4 +1,4 @@
-"""The cable is pulled at any transfer of a flash, and the next flash repairs the board."""
+"""The cable is pulled at any transfer, and the next flash repairs the board."""
 
 from __future__ import annotations
 

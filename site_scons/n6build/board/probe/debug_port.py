@@ -114,7 +114,7 @@ class VirtualDebugPort:
 
     @property
     def detects_overruns(self) -> bool:
-        """Return whether a transfer that fails has data all the same (ORUNDETECT, for SWD)."""
+        """Return ORUNDETECT: over SWD, a transfer that fails has data, too."""
         return bool(self._control & _DETECTS_OVERRUNS)
 
     def fail(self, error: int) -> None:

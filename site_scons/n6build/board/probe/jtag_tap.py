@@ -42,7 +42,7 @@ class JtagTap:
         return self._shift & 1
 
     def clock(self, tms: int, tdi: int) -> bool:
-        """Give a rising edge of TCK, and return whether it was in its reset before."""
+        """Give a rising edge of TCK; return whether the TAP was in its reset."""
         before = self._state
         if before in (_DR_SHIFT, _IR_SHIFT):
             self._shift = self._shift >> 1 | tdi << self._bits - 1

@@ -1,4 +1,4 @@
-"""The SWD port of the chip (SW-DP of ADIv5, version 2 of the protocol), by edges of its clock."""
+"""The SWD port of the chip (SW-DP of ADIv5), by edges of its clock."""
 
 from __future__ import annotations
 

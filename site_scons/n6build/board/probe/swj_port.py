@@ -1,4 +1,4 @@
-"""The port of the chip's debug pins (SWJ-DP of ADIv5): JTAG, or SWD on two of the same pins.
+"""The debug pins of the chip (SWJ-DP of ADIv5): JTAG, or SWD on two.
 
 It starts with JTAG. A sequence on TMS, behind at least 50 ones, changes to SWD (0xE79E, lowest bit
 first) or back (0xE73C).
@@ -34,7 +34,7 @@ class SwjPort:
 
     @property
     def swdio(self) -> int | None:
-        """Return the level that the chip drives on TMS, which SWD calls SWDIO, or None."""
+        """Return the level that the chip drives on TMS (SWDIO), or None."""
         return self._wire.level if self._wire else None
 
     def clock(self, tms: int, tdi: int) -> None:
