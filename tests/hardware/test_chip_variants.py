@@ -86,7 +86,12 @@ def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
     names = ("stm32n645", "stm32n6", "stm32n6-devices", "stm32n6-camera", "stm32n6-blocks", "stm32n6-npu")
     of_chip = [f"{name}.yaml" for name in names]
     assert [path.name for path in board.soc_files] == of_chip
-    assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
+    assert [Path(path).name for path in board_files(board)] == [
+        "board.yaml",
+        *of_chip,
+        "macronix-octal.yaml",
+        "imx335.yaml",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -145,9 +150,14 @@ NOR_LIES = [
 ]
 
 
+def nor_file(board: Board) -> Path:
+    (path,) = [path for path in board.files if path.parent.name == "nor"]
+    return path
+
+
 @pytest.mark.parametrize(("old", "new", "message"), NOR_LIES)
 def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str, message: str) -> None:
-    path = board.files[-1]
+    path = nor_file(board)
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(N6Error, match=rf"^boards/nor/macronix-octal\.yaml:\d+: {message}"):
         load_board("nucleo-n645", path.parent.parent)
@@ -238,8 +248,8 @@ def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> No
 
     The modes have other values, too.
     """
-    boards = board.files[-1].parent.parent
-    text = board.files[-1].read_text().replace("name: macronix-octal", "name: other").replace("inverse\n", "same\n")
+    boards = nor_file(board).parent.parent
+    text = nor_file(board).read_text().replace("name: macronix-octal", "name: other").replace("inverse\n", "same\n")
     text = text.replace("read_dtr: 0xEE", "read_dtr: 0xFD").replace("opi_dtr: 2", "opi_dtr: 0xE7")
     (boards / "nor" / "other.yaml").write_text(text.replace("chosen: 20", "chosen: 16"))
     file = board.files[0]

@@ -698,6 +698,7 @@ _BY_REASON = {
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
         n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets
         n6build.steps.profile_files n6build.steps.sound_files n6build.steps.vision_files
+        n6build.describe.hardware.gdb_registers
         n6build.base.pictures n6build.board.virtual_board.camera n6build.board.virtual_board.pictures
         n6build.describe.option_lists
     """,
@@ -725,6 +726,7 @@ _BY_REASON = {
     _NOT_IN_A_MODEL: """
         n6build.compile.reference.dilation n6build.compile.reference.resizing n6build.compile.reference.int16
         n6build.compile.reference.unsigned n6build.compile.reference.tflite_variables
+        n6build.compile.reference.batches n6build.compile.reference.detecting
     """,
     _TOLD: """
         n6build.compile.mpool n6build.compile.st_edge_ai.st_edge_ai_options n6build.steps.expected_times

@@ -227,9 +227,20 @@ def one_record_more(build: Build, file: str) -> None:
         opened.write(f"{Record.extended_linear_address(0x70F0)}\n{Record.data(0x200, [0xA5])}\n")
 
 
+def another_order(build: Build, file: str) -> None:
+    np.save(build.root / file, np.roll(np.load(build.root / file), 1, axis=0))
+
+
+def another_doc_string(build: Build, file: str) -> None:
+    """Append field 6 of an ONNX model, a text of one letter."""
+    with (build.root / file).open("ab") as opened:
+        opened.write(b"\x32\x01x")
+
+
 OF_THE_CHIP = {
     "stm32n6-npu.yaml": replaced("AGATES1: {offset: 0x0C}", "AGATES1: {offset: 0x1C}"),
     "stm32n6-devices.yaml": replaced("  HPDMA1_CH0: 68", "  HPDMA1_CH0: 69"),
+    "stm32n6-camera.yaml": replaced("  CSI: 47", "  CSI: 46"),
     "stm32n6-blocks.yaml": replaced("LPTIM1: {base: 0x50002400", "LPTIM1: {base: 0x50002500"),
 }
 
@@ -291,13 +302,20 @@ EDITS = (
     Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
     Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
     Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", another_byte),
+    Edit("quantised", "float/net.onnx", another_doc_string),
+    Edit("quantised", "float/model.yaml", replaced("most: 50", "most: 40")),
+    Edit("quantised", "float/samples.npy", another_order),
+    Edit("quantised", "float/labels.npy", another_order),
     Edit("given", "given/network_rel.bin", another_model),
     Edit("foreign", "theirs/fsbl.bin", one_byte_more),
     Edit("foreign", "theirs/appli.bin", one_byte_more),
     Edit("foreign", "theirs/data.hex", one_record_more),
     Edit("psram", "boards/psram/apmemory-x16.yaml", replaced("max_select_ns: 2000", "max_select_ns: 1000")),
-    # Only the virtual board has this chip.
+    # Only the virtual board has these chips.
     Edit("psram", "boards/i2c/wm8904.yaml", one_byte_more, changes=False),
+    # Files of the chip and the board are in the provenance.
+    Edit("linked", "boards/i2c/imx335.yaml", one_byte_more),
+    Edit("split", "boards/i2c/imx335.yaml", one_byte_more),
     Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
 )
 
@@ -320,8 +338,10 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 
 # These files are read by several kinds of builds in the same way, or belong to tools that have tests of their own.
 _LIKE_ANOTHER = re.compile(
-    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|boards/npu/envelope\.yaml"
+    r"boards/[^/]+/board\.yaml|boards/(soc|nor|i2c)/.*\.yaml|boards/npu/envelope\.yaml"
     r"|models/(ladder/)?[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"
+    # Inputs of a run, which runs each time.
+    r"|rows\.csv"
 )
 
 

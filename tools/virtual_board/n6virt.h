@@ -135,6 +135,8 @@ void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const ch
 void n6virt_begin_probe_access(void);
 const char *n6virt_end_probe_access(void);
 bool n6virt_is_probe_access(void);
+/* Note whether a probe debugs the processor, which it may then halt. */
+void n6virt_findings_note_probe(bool debugs);
 /* Write a line that is no finding. */
 void n6virt_findings_add(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* Write the line that ends the file. */

@@ -96,6 +96,7 @@ void n6virt_debug_enable(bool enabled, uint32_t caught)
 {
     is_enabled = enabled;
     catches = caught;
+    n6virt_findings_note_probe(enabled);
 }
 
 /* Stopping */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "n6virt.h"
-#include "n6virt_debug.h"
 #include "n6virt_qemu.h"
 
 #include "cpu.h"
@@ -67,11 +66,19 @@ const char *n6virt_end_probe_access(void)
     return failure;
 }
 
+/* A probe may halt the processor, while other masters go on. */
+static bool probe_debugs;
+
+void n6virt_findings_note_probe(bool debugs)
+{
+    probe_debugs = debugs;
+}
+
 bool n6virt_is_probe_access(void)
 {
     /* GDB at the emulator's own server reads while the machine stands still, for example where it looks for a caller. While a
      * probe has halted the processor, other masters go on. */
-    return is_probe_access || (!current_cpu && !n6virt_debug_is_enabled() &&
+    return is_probe_access || (!current_cpu && !probe_debugs &&
                                (runstate_check(RUN_STATE_DEBUG) || runstate_check(RUN_STATE_PAUSED)));
 }
 
