@@ -751,6 +751,7 @@ WITHOUT_BYTES = {
     "n6build.compile.quantise.jobs": _SHAPES,
     "n6build.judge.accuracy.jobs": _SHAPES,
     "n6build.judge.accuracy.worker": "hands over jobs and answers of a process",
+    "n6build.base.worker_process": "starts a process, and names its end",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",

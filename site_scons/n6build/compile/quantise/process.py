@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from typing import Any, TypeVar
 
 from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
-from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.base.paths import LIBRARY
+from n6build.base.worker_process import ending_of, run_worker
 from n6build.engine.step import canonical, to_parameters
 
 T = TypeVar("T")
-_MOST_OF_A_REASON = 300
 
 
 def answer_of(module: str, job: object, kind: type[T], where: str) -> tuple[T, bytes]:
@@ -29,14 +24,8 @@ def answer_of(module: str, job: object, kind: type[T], where: str) -> tuple[T, b
     Raises:
         N6Error: The error in the answer; N6-QUANT-009 if the process ends without one.
     """
-    result = subprocess.run(
-        [sys.executable, "-m", module],
-        input=to_parameters(job).encode(),
-        capture_output=True,
-        # The order of sets of texts would differ from run to run.
-        env={**dict(read_environment().commands), "PYTHONPATH": str(LIBRARY.parent), "PYTHONHASHSEED": "0"},
-        check=False,
-    )
+    # Without the seed, the order of sets of texts would differ from run to run.
+    result = run_worker(module, to_parameters(job).encode(), PYTHONHASHSEED="0")
     head, _, data = result.stdout.partition(b"\n")
     try:
         if result.returncode:
@@ -46,14 +35,7 @@ def answer_of(module: str, job: object, kind: type[T], where: str) -> tuple[T, b
             raise N6Error(error["id"], error["what"], where=error["where"], hint=error["hint"])
         return decode_json(canonical(answer["value"]).encode(), kind), data
     except WRONG_FIELDS as wrong:
-        what = f"the process that computes with ONNX Runtime ended without an answer ({_ending(result)})"
+        what = f"the process that computes with ONNX Runtime ended without an answer ({ending_of(result)})"
         raise N6Error(
             "N6-QUANT-009", what, where=where, hint="give fewer or smaller samples, or a smaller model"
         ) from wrong
-
-
-def _ending(result: subprocess.CompletedProcess[bytes]) -> str:
-    if result.returncode < 0:
-        return signal.Signals(-result.returncode).name
-    lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:_MOST_OF_A_REASON] if lines else f"exit status {result.returncode}"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -14,10 +11,9 @@ from numpy.typing import NDArray
 
 from n6build.base.bounded import WRONG_FIELDS
 from n6build.base.console import say
-from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.base.paths import LIBRARY
+from n6build.base.worker_process import ending_of, run_worker
 from n6build.judge.compare import worker
 from n6build.judge.compare.installed import INSTALL, missing_interpreter
 from n6build.judge.compare.limits import MAX_MODEL_BYTES
@@ -74,19 +70,13 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
         raise N6Error("N6-COMPARE-001", what, where=model.name, hint=INSTALL)
     data = read_at_most(model, MAX_MODEL_BYTES)
     kind: Literal["tflite", "onnx"] = "tflite" if model.suffix == ".tflite" else "onnx"
-    result = subprocess.run(
-        [sys.executable, "-m", worker.__name__],
-        input=worker.pack_request(worker.Request(kind, data, runs, tensors)),
-        capture_output=True,
-        env={**dict(read_environment().commands), "PYTHONPATH": str(LIBRARY.parent)},
-        check=False,
-    )
+    result = run_worker(worker.__name__, worker.pack_request(worker.Request(kind, data, runs, tensors)))
     try:
         if result.returncode:
             raise ValueError
         answer = worker.unpack_answer(result.stdout)
     except WRONG_FIELDS as error:
-        raise _refused(model, f"the interpreter ended without an answer ({_ending(result)})") from error
+        raise _refused(model, f"the interpreter ended without an answer ({ending_of(result)})") from error
     if answer.refused and answer.inputs_at_fault:
         raise N6Error("N6-COMPARE-003", f"cannot be run on these inputs: {answer.refused}", where=model.name)
     if answer.refused:
@@ -103,10 +93,3 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
 def _refused(model: Path, why: str) -> N6Error:
     hint = "save or download the file again: it may be incomplete"
     return N6Error("N6-COMPARE-002", f"cannot be run by the reference interpreter: {why}", where=model.name, hint=hint)
-
-
-def _ending(result: subprocess.CompletedProcess[bytes]) -> str:
-    if result.returncode < 0:
-        return signal.Signals(-result.returncode).name
-    lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][: worker.MAX_WHY] if lines else f"exit status {result.returncode}"
