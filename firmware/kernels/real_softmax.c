@@ -4,17 +4,13 @@
  */
 #include <stdint.h>
 
+#include "float_math.h"
 #include "n6_kernels.h"
 #include "n6_kernels_plain.h"
 
 /* The number of parallel sums. */
 #define LANES 16
-/* The term to add to a float32 so that its lowest bits are the nearest integer. */
-#define ROUNDING 12582912.0f
 #define LOWEST -88.3762626647949f
-#define LOG2_E 1.44269504088896341f
-#define LN_2_HIGH -6.93145752e-1f
-#define LN_2_LOW -1.42860677e-6f
 
 static int8_t largest_of(const int8_t *row, uint32_t depth)
 {
@@ -38,25 +34,11 @@ static float sum_of(const float lanes[LANES])
 static float exponential(float x)
 {
     x = x < LOWEST ? LOWEST : x;
-    const union {
-        float real;
-        int32_t bits;
-    } biased = {.real = __builtin_fmaf(x, LOG2_E, ROUNDING)};
-    const float n = biased.real - ROUNDING;
-    x = __builtin_fmaf(n, LN_2_HIGH, x);
-    x = __builtin_fmaf(n, LN_2_LOW, x);
-    float p = 0x1.694000p-10f;
-    p = __builtin_fmaf(p, x, 0x1.125edcp-7f);
-    p = __builtin_fmaf(p, x, 0x1.555b5ap-5f);
-    p = __builtin_fmaf(p, x, 0x1.555450p-3f);
-    p = __builtin_fmaf(p, x, 0x1.fffff6p-2f);
-    p = __builtin_fmaf(p, x, 1.0f);
-    p = __builtin_fmaf(p, x, 1.0f);
-    const union {
-        uint32_t bits;
-        float real;
-    } power = {.bits = ((uint32_t)biased.bits << 23) + 0x3f800000U};
-    return p * power.real;
+    const float biased = __builtin_fmaf(x, N6K_LOG2_E, N6K_ROUNDING);
+    const float n = biased - N6K_ROUNDING;
+    x = __builtin_fmaf(n, -N6K_LN_2_HIGH, x);
+    x = __builtin_fmaf(n, -N6K_LN_2_LOW, x);
+    return n6k_exp_near_0(x) * n6k_of_bits((n6k_bits_of(biased) << 23) + 0x3f800000U);
 }
 
 #if defined(__ARM_FEATURE_MVE)
