@@ -9,6 +9,7 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "put.h"
 
 #define AS_IT_SHOULD 0
 #define PITCH_TOO_SMALL 1
@@ -57,13 +58,6 @@
 #define LTDC2 11u
 
 const char n6_program[] = "test";
-
-static void put(const char *what, uint32_t value)
-{
-    n6_put(what);
-    n6_put_hex32(value);
-    n6_put_end();
-}
 
 static void write_sensor(uint32_t number, uint32_t value)
 {

@@ -7,6 +7,7 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "put.h"
 
 #define ONE_BLOCK 0
 #define TWO_ITEMS 1
@@ -28,13 +29,6 @@ const char n6_program[] = "test";
 static volatile uint32_t *const source = (volatile uint32_t *)0x341A0000u;
 static volatile uint32_t *const destination = (volatile uint32_t *)0x341A1000u;
 static volatile uint32_t *const item = (volatile uint32_t *)0x341A2000u;
-
-static void put(const char *what, uint32_t value)
-{
-    n6_put(what);
-    n6_put_hex32(value);
-    n6_put_end();
-}
 
 static void set(uint32_t reg, uint32_t value)
 {

@@ -6,19 +6,13 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "put.h"
 
 #define CODEC 0x1Au
 #define NOBODY 0x55u
 #define PENDING(irq) (N6_REG32(N6_NVIC_ICPR + 4u * ((irq) / 32u)) >> (irq) % 32u & 1u)
 
 const char n6_program[] = "test";
-
-static void put(const char *what, uint32_t value)
-{
-    n6_put(what);
-    n6_put_hex32(value);
-    n6_put_end();
-}
 
 static uint32_t status(void)
 {

@@ -7,6 +7,7 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "put.h"
 
 #define POLL 0
 #define CIRCULAR_DMA 1
@@ -21,13 +22,6 @@ const char n6_program[] = "test";
 
 static volatile uint32_t *const item = (volatile uint32_t *)0x341A0000u;
 static volatile int32_t *const heard = (volatile int32_t *)0x341A1000u;
-
-static void put(const char *what, uint32_t value)
-{
-    n6_put(what);
-    n6_put_hex32(value);
-    n6_put_end();
-}
 
 static void listen(uint32_t flags)
 {

@@ -8,6 +8,7 @@
 #include "n6_npu.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "put.h"
 
 #define UNIT(number) (N6_NPU_BASE + (number)*0x1000u)
 #define CLKCTRL_CTRL N6_REG32(UNIT(0u))
@@ -25,13 +26,6 @@
 #endif
 
 const char n6_program[] = "test";
-
-static void put(const char *what, uint32_t value)
-{
-    n6_put(what);
-    n6_put_hex32(value);
-    n6_put_end();
-}
 
 int main(void)
 {

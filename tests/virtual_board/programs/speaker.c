@@ -7,6 +7,7 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "put.h"
 
 #define POLL 0
 #define NO_CLOCK 1
@@ -27,13 +28,6 @@
 #define FULL 5u
 
 const char n6_program[] = "test";
-
-static void put(const char *what, uint32_t value)
-{
-    n6_put(what);
-    n6_put_hex32(value);
-    n6_put_end();
-}
 
 static uint32_t level(void)
 {
