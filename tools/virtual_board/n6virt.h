@@ -260,16 +260,19 @@ void n6virt_report_dropped(uint32_t address, uint32_t bytes, const char *reader)
  * written. */
 bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first);
 
-/* A bus master beside the NPU (n6virt_master.c). name: as a sentence begins with it. */
+/* A bus master other than the CPU (n6virt_master.c). name, inside: as a sentence begins with it, and inside of one. */
 typedef struct {
     unsigned number; /* of N6VirtMaster */
-    const char *name;
+    const char *name, *inside;
 } N6VirtPort;
 
-/* Access memory as this master, with findings at pc. Where RIF denies access or a bank is off, reads give zeros and writes do
- * nothing. Return false where there is no memory. */
-bool n6virt_port_reads(const N6VirtPort *port, uint32_t pc, uint32_t address, void *to, uint32_t bytes);
-bool n6virt_port_writes(const N6VirtPort *port, uint32_t pc, uint32_t address, const void *from, uint32_t bytes);
+/* Access memory as this master, with findings at pc that end with `when`. Where a bank is off or RIF denies access, reads give
+ * zeros and writes do nothing. Return false where there is no memory. */
+bool n6virt_port_reads(const N6VirtPort *port, uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when);
+bool n6virt_port_writes(const N6VirtPort *port, uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when);
+/* The same of memory that is known to be on and open to the master. */
+bool n6virt_port_reads_open(const N6VirtPort *port, uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when);
+bool n6virt_port_writes_open(const N6VirtPort *port, uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when);
 
 /* Put a tool's data into RAM. CPU and masters see it at once, whatever was in the data cache; its lines are clean afterwards.
  * Return false where no RAM is on; some bytes may be written. */
@@ -353,10 +356,7 @@ char n6virt_port_letter(uint32_t port);
 
 /* The NPU (n6virt_npu.c) */
 
-/* Access memory as the NPU, with findings at pc that end with `when`. Where RIF denies access, reads give zeros and writes do
- * nothing. Return false where it cannot read or write. */
-bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when);
-bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when);
+extern const N6VirtPort n6virt_npu_port;
 /* Add a unit that the chip does not have. offset: in the NPU's registers; the unit's model gets offsets from there. */
 void n6virt_npu_add_unit(uint32_t offset, uint32_t bytes, const N6VirtModel *unit);
 

@@ -16,7 +16,6 @@
 
 #define CHANNELS 3u
 #define MOST_RECEIVERS 4
-#define NS_PER_S 1000000000ull
 /* Fewer would end a frame after its period. */
 #define LEAST_BLANKING 10u
 

@@ -37,7 +37,7 @@ typedef struct {
 #define PIPE(n) {.number = n, .control = N6_DCMIPP_P##n##FCTCR, .enable = N6_DCMIPP_P##n##FSCR, .flags_enable = N6_DCMIPP_P##n##IER}
 static Pipe pipes[PIPES] = {PIPE(0), PIPE(1), PIPE(2)};
 static uint32_t flags;
-static const N6VirtPort port = {N6VIRT_MASTER_DCMIPP, "DCMIPP"};
+static const N6VirtPort port = {N6VIRT_MASTER_DCMIPP, "DCMIPP", "DCMIPP"};
 
 /* Return a register of pipe 1 or 2, named as that of pipe 1: the value of the current frame. */
 static uint32_t current(const Pipe *pipe, uint32_t address)
@@ -158,17 +158,15 @@ static void check_settings(const Pipe *pipe, const N6VirtPath *path, uint32_t ad
 
 /* Capture */
 
-static void follow_path(Pipe *pipe, const N6VirtFrameSent *frame, uint32_t width, uint32_t height)
+static void follow_path(Pipe *pipe, const N6VirtPath *path, const N6VirtFrameSent *frame, uint32_t width, uint32_t height)
 {
-    N6VirtPath path = path_of(pipe, frame);
-
-    if (pipe->picture && pipe->pixels == frame->pixels && !memcmp(&path, &pipe->path, sizeof(path))) {
+    if (pipe->picture && pipe->pixels == frame->pixels && !memcmp(path, &pipe->path, sizeof(*path))) {
         return;
     }
-    pipe->path = path;
+    pipe->path = *path;
     pipe->pixels = frame->pixels;
     pipe->picture = g_realloc(pipe->picture, 3 * (size_t)width * height);
-    n6virt_follow_path(&path, frame->pixels, frame->width, pipe->picture);
+    n6virt_follow_path(path, frame->pixels, frame->width, pipe->picture);
 }
 
 static void write_picture(Pipe *pipe, const N6VirtFrameSent *frame)
@@ -181,7 +179,7 @@ static void write_picture(Pipe *pipe, const N6VirtFrameSent *frame)
 
     n6virt_path_size(&path, &width, &height);
     check_settings(pipe, &path, address, pitch, width * format->bytes);
-    follow_path(pipe, frame, width, height);
+    follow_path(pipe, &path, frame, width, height);
     g_autofree uint8_t *line = g_malloc((size_t)width * format->bytes);
     for (uint32_t y = 0; y < height; y++) {
         for (uint32_t x = 0; x < width; x++) {
@@ -189,7 +187,7 @@ static void write_picture(Pipe *pipe, const N6VirtFrameSent *frame)
 
             n6virt_put_pixel(format, line + (size_t)x * format->bytes, 0xff000000u | at[0] << 16 | at[1] << 8 | at[2]);
         }
-        if (!n6virt_port_writes(&port, pipe->pc, address + y * pitch, line, width * format->bytes)) {
+        if (!n6virt_port_writes(&port, pipe->pc, address + y * pitch, line, width * format->bytes, "")) {
             n6virt_finding_at(pipe->pc, "capture-nowhere", address + y * pitch,
                               "Pipe %u of DCMIPP cannot write line %u of its picture to 0x%08x: there is no memory", pipe->number, y,
                               address + y * pitch);

@@ -16,7 +16,7 @@ enum { KEEP_ALPHA, REPLACE_ALPHA, MULTIPLY_ALPHA };
 #define FIELD(value, name, field) (((value) & N6_DMA2D_##name##_##field) >> N6_DMA2D_##name##_##field##_POS)
 
 static uint32_t flags, started_at;
-static const N6VirtPort port = {N6VIRT_MASTER_DMA2D, "DMA2D"};
+static const N6VirtPort port = {N6VIRT_MASTER_DMA2D, "DMA2D", "DMA2D"};
 static const N6VirtFormat *const formats[] = {&n6virt_argb8888, &n6virt_rgb888, &n6virt_rgb565, &n6virt_argb1555, &n6virt_argb4444};
 
 /* A source of pixels: foreground or background. */
@@ -87,7 +87,7 @@ static bool reads(const Source *source, uint32_t line, uint32_t width, uint8_t *
 {
     uint32_t bytes = bytes_of(FIELD(source->control, FGPFCCR, CM));
 
-    return n6virt_port_reads(&port, started_at, source->address + line * (width + source->gap) * bytes, to, width * bytes);
+    return n6virt_port_reads(&port, started_at, source->address + line * (width + source->gap) * bytes, to, width * bytes, "");
 }
 
 static const char *not_modelled(uint32_t mode)
@@ -164,7 +164,7 @@ static uint32_t run(uint32_t mode)
     for (uint32_t y = 0; y < height; y++) {
         uint32_t at = address + y * (width + gap) * bytes;
 
-        if (!make_line(mode, y, width, line) || !n6virt_port_writes(&port, started_at, at, line, width * bytes)) {
+        if (!make_line(mode, y, width, line) || !n6virt_port_writes(&port, started_at, at, line, width * bytes, "")) {
             n6virt_finding("dma2d", at, "DMA2D stops at line %u: there is no memory at a source, or at 0x%08x", y, at);
             return N6_DMA2D_ISR_TEIF;
         }

@@ -13,7 +13,6 @@
 #define LAYERS 2
 #define LAYER_BYTES 0x100u
 #define REGISTERS_OF_A_LAYER (LAYER_BYTES / 4)
-#define RELOADS (N6_LTDC_SRCR_IMR | N6_LTDC_SRCR_VBR)
 /* BFCR: factors. */
 #define BY_PIXEL 6u
 #define MOST_PIXELS (4096u * 4096u)
@@ -29,8 +28,8 @@ typedef struct {
 } Layer;
 
 static Layer layers[LAYERS] = {
-    {.base = N6_LTDC_BASE, .port = {N6VIRT_MASTER_LTDC1, "LTDC layer 1"}},
-    {.base = N6_LTDC_BASE + LAYER_BYTES, .port = {N6VIRT_MASTER_LTDC2, "LTDC layer 2"}},
+    {.base = N6_LTDC_BASE, .port = {N6VIRT_MASTER_LTDC1, "LTDC layer 1", "LTDC layer 1"}},
+    {.base = N6_LTDC_BASE + LAYER_BYTES, .port = {N6VIRT_MASTER_LTDC2, "LTDC layer 2", "LTDC layer 2"}},
 };
 static uint32_t flags[2]; /* ISR, ISR2 */
 static QEMUTimer *blanking;
@@ -149,7 +148,7 @@ static void compose_layer(Layer *layer, uint8_t *panel, uint32_t width, uint32_t
     n6virt_keep_layer(&(N6VirtSurface){address, pitch, format->bytes}, layer - layers + 1, left, top);
     g_autofree uint8_t *line = g_malloc((right - left) * format->bytes);
     for (uint32_t y = 0; y < MIN(bottom - top, lines); y++) {
-        if (!n6virt_port_reads(&layer->port, layer->pc, address + y * pitch, line, (right - left) * format->bytes)) {
+        if (!n6virt_port_reads(&layer->port, layer->pc, address + y * pitch, line, (right - left) * format->bytes, "")) {
             n6virt_finding_at(layer->pc, "ltdc", address + y * pitch, "%s reads from 0x%08x, where there is no memory", layer->port.name,
                               address + y * pitch);
             set_flags(N6_LTDC_ISR_TERRIF);

@@ -84,57 +84,7 @@ static void check_clock(uint32_t address)
 
 /* Memory */
 
-static bool read_let(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when)
-{
-    uint32_t stale = 0, first = 0;
-
-    if (!n6virt_master_read(address, to, bytes, &stale, &first)) {
-        return false;
-    }
-    if (stale) {
-        n6virt_finding_at(pc, "stale-cache", first, "The NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU "
-                          "wrote them%s", stale, first, when);
-    }
-    n6virt_report_dropped(address, bytes, "the NPU");
-    return true;
-}
-
-static bool write_let(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when)
-{
-    uint32_t dirty = 0, first = 0;
-
-    if (!n6virt_master_write(address, from, bytes, &dirty, &first)) {
-        return false;
-    }
-    if (dirty) {
-        n6virt_finding_at(pc, "dirty-cache", first, "The NPU writes %u cache lines that the CPU has changed, the first at 0x%08x: when they "
-                          "are written back, the NPU's data is lost%s", dirty, first, when);
-    }
-    return true;
-}
-
-bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when)
-{
-    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, false);
-
-    if (objection) {
-        n6virt_finding_at(pc, "rif", address, "The NPU reads zeros from 0x%08x: RIF denies the access (%s)%s", address, objection, when);
-        memset(to, 0, bytes);
-        return true;
-    }
-    return read_let(pc, address, to, bytes, when);
-}
-
-bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when)
-{
-    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, true);
-
-    if (objection) {
-        n6virt_finding_at(pc, "rif", address, "The NPU cannot write to 0x%08x: RIF denies the access (%s)%s", address, objection, when);
-        return true;
-    }
-    return write_let(pc, address, from, bytes, when);
-}
+const N6VirtPort n6virt_npu_port = {N6VIRT_MASTER_NPU, "The NPU", "the NPU"};
 
 /* The epoch that is computed, as text: its number in a blob, and its place as reported by the program. */
 static char in_epoch[80];
@@ -151,19 +101,6 @@ static void name_epoch(void)
     } else {
         snprintf(in_epoch, sizeof(in_epoch), " (epoch %u)", label);
     }
-}
-
-/* Return whether a bank is off, and report it. As on the chip, reads then give zeros and writes do nothing, without notice to
- * the program. */
-static bool is_off(uint32_t address)
-{
-    const N6VirtRam *ram = n6virt_ram_at(address);
-
-    if (!ram || n6virt_ram_is_on(ram)) {
-        return false;
-    }
-    n6virt_finding_at(started_at, "ram-off", address, "The NPU uses %s at 0x%08x, which is off%s", ram->name, address, in_epoch);
-    return true;
 }
 
 /* The last page that RIF opens to the NPU and that is on, for reads and for writes: this does not change while an epoch is
@@ -203,13 +140,11 @@ static uint32_t bytes_in_bank(uint32_t address, uint32_t bytes)
 static bool memory_read(void *opaque, uint32_t address, void *to, uint32_t bytes)
 {
     if (is_open(address, bytes, false)) {
-        return read_let(started_at, address, to, bytes, in_epoch);
+        return n6virt_port_reads_open(&n6virt_npu_port, started_at, address, to, bytes, in_epoch);
     }
     for (uint32_t done = 0, here; done < bytes; done += here) {
         here = bytes_in_bank(address + done, bytes - done);
-        if (is_off(address + done)) {
-            memset((uint8_t *)to + done, 0, here);
-        } else if (!n6virt_npu_reads(started_at, address + done, (uint8_t *)to + done, here, in_epoch)) {
+        if (!n6virt_port_reads(&n6virt_npu_port, started_at, address + done, (uint8_t *)to + done, here, in_epoch)) {
             return false;
         }
     }
@@ -219,11 +154,11 @@ static bool memory_read(void *opaque, uint32_t address, void *to, uint32_t bytes
 static bool memory_write(void *opaque, uint32_t address, const void *from, uint32_t bytes)
 {
     if (is_open(address, bytes, true)) {
-        return write_let(started_at, address, from, bytes, in_epoch);
+        return n6virt_port_writes_open(&n6virt_npu_port, started_at, address, from, bytes, in_epoch);
     }
     for (uint32_t done = 0, here; done < bytes; done += here) {
         here = bytes_in_bank(address + done, bytes - done);
-        if (!is_off(address + done) && !n6virt_npu_writes(started_at, address + done, (const uint8_t *)from + done, here, in_epoch)) {
+        if (!n6virt_port_writes(&n6virt_npu_port, started_at, address + done, (const uint8_t *)from + done, here, in_epoch)) {
             return false;
         }
     }

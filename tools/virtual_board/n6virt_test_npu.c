@@ -17,7 +17,7 @@ static uint32_t sum(uint8_t *data)
 {
     uint32_t result = 0;
 
-    if (!n6virt_npu_reads(n6virt_pc(), values[ADDRESS], data, values[LEN], "")) {
+    if (!n6virt_port_reads(&n6virt_npu_port, n6virt_pc(), values[ADDRESS], data, values[LEN], "")) {
         return 0;
     }
     for (uint32_t i = 0; i < values[LEN]; i++) {
@@ -37,7 +37,7 @@ static void work(uint32_t what)
     data = g_malloc0(values[LEN]);
     if (what == FILL) {
         memset(data, values[RESULT], values[LEN]);
-        n6virt_npu_writes(n6virt_pc(), values[ADDRESS], data, values[LEN], "");
+        n6virt_port_writes(&n6virt_npu_port, n6virt_pc(), values[ADDRESS], data, values[LEN], "");
     } else {
         values[RESULT] = sum(data);
     }

@@ -7,8 +7,13 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.soc import field_bits
 
 
-def board_values(board: Board) -> dict[str, int | str]:
-    """Return values of a board by the names of the machine's properties."""
+def board_values(board: Board, *, with_sensor: bool = False) -> dict[str, int | str]:
+    """Return values of a board by the names of the machine's properties.
+
+    Args:
+        board: The board.
+        with_sensor: True with its image sensor, which answers only if it has pictures.
+    """
     commands = board.nor_commands
     gpio = board.soc.peripherals["GPIO"].instances
     return {
@@ -52,17 +57,13 @@ def board_values(board: Board) -> dict[str, int | str]:
         "console-alternate": board.console.alternate,
         "console-baud": board.console.baud,
         "fuses": "/".join(f"{fuse.word}:0x{fuse.value:x}" for fuse in board.fuses),
-        **i2c_values(board, with_sensor=False),
+        **_i2c_values(board, with_sensor=with_sensor),
         **_psram_values(board),
     }
 
 
-def i2c_values(board: Board, *, with_sensor: bool) -> dict[str, int | str]:
-    """Return the devices on I2C buses in the format of n6virt_i2c.c.
-
-    Args:
-        with_sensor: True with the image sensor, which answers only if it has pictures.
-    """
+def _i2c_values(board: Board, *, with_sensor: bool) -> dict[str, int | str]:
+    """Return the devices on I2C buses in the format of n6virt_i2c.c."""
     devices = [
         f"{device.bus}:0x{device.address:x}:{device.part.number_bytes}:{device.part.value_bytes}:"
         + "+".join(

@@ -20,7 +20,7 @@ from typing import IO, Literal, TypedDict, Unpack
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.board.virtual_board.board_values import board_values, i2c_values
+from n6build.board.virtual_board.board_values import board_values
 from n6build.board.virtual_board.camera import Camera, camera_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
@@ -209,7 +209,8 @@ def nor_command(
 
 
 def _nor_options(boot: NorBoot) -> str:
-    values = board_values(boot.board) | {"strict-clocks": "on" if boot.strict_clocks else "off"}
+    values = board_values(boot.board, with_sensor=boot.camera is not None)
+    values |= {"strict-clocks": "on" if boot.strict_clocks else "off"}
     if not boot.strict_clocks:
         # A third-party program has its own baud rate, so that any rate is accepted.
         values["console-baud"] = 0
@@ -219,8 +220,7 @@ def _nor_options(boot: NorBoot) -> str:
     values |= {"harsh": boot.harsh} if boot.harsh else {}
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
-    if boot.camera is not None:
-        values |= i2c_values(boot.board, with_sensor=True) | camera_values(boot.camera)
+    values |= camera_values(boot.camera) if boot.camera is not None else {}
     files = {"audio-out": boot.played, "pictures": boot.pictures, "fuse-file": boot.fuses, "profile": boot.profile}
     files |= boot.npu.properties
     values |= {name: _quoted(path) for name, path in files.items() if path is not None}
