@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from n6build.compile.artifacts.made_buffers import MadeBuffer, MadeBuffers, made_buffers
 from n6build.judge.compare.buffers import join_buffers
@@ -150,6 +150,15 @@ operators = st.lists(
 )
 
 
+# Add_16 is not named, so that Add_20 follows a convolution that only Add_24 reads.
+@example(
+    [
+        *[Operator(None, 0.5, output=False, read=False)] * 3,
+        Operator(0, 0.5, output=False, read=False),
+        Operator(0, 0.25, output=True, read=False),
+        Operator(2, 0.25, output=False, read=False),
+    ]
+)
 @given(operators)
 def test_joined_buffers_of_any_network_hold_their_tensors(made: list[Operator]) -> None:
     """Convolutions have weights of their own; everything else may look alike."""

@@ -122,9 +122,13 @@ class _Search:
             each for each in left if any(one.name in made for source in self._graph.sources(each) for one in source)
         ]
         if len(reading) == 1:
-            # A node without a name may be between both: it has no weights, since every node with weights has a name.
-            others = {each.name for each in left} - {reading[0].name}
-            return left if others & self._graph.behind(reading[0]) else reading
+            # A node without a name may be between both: it has no weights, since every node with weights has a name. Then this
+            # node may be one behind the reading operator, or one that the reading operator needs.
+            (first,) = reading
+            others = [each for each in left if each.name != first.name]
+            behind = self._graph.behind(first)
+            is_unclear = any(each.name in behind or first.name in self._graph.behind(each) for each in others)
+            return left if is_unclear else reading
         return self._best(node, known) if not found and node.kind in _MOVING and node.buffers else left
 
     def _is_too_early(self, node: Node, operator: ReferenceTensor) -> bool:
