@@ -86,6 +86,12 @@ def test_a_grey_input_takes_a_coloured_picture(tmp_path: Path) -> None:
     assert read_picture(path, (4, 6), Preprocess()).shape == (4, 6, 1)
 
 
+def test_a_picture_of_sixteen_bits_keeps_its_upper_eight(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    Image.new("I;16", (6, 4), 0x8012).save(path)
+    assert set(read_picture(path, CHANNELS_LAST, Preprocess(scale=1.0)).ravel()) == {0x80}
+
+
 @pytest.mark.parametrize("name", ["a.png", "a.jpg"])
 def test_a_picture_that_is_cut_off_or_is_none(name: str, tmp_path: Path) -> None:
     path, _ = picture(tmp_path, (64, 64), name)

@@ -81,7 +81,7 @@ def open_pictures(path: Path) -> Iterator[Image]:
         hint = "convert it to PNG or JPEG; HEIC needs that, too"
         raise _no_picture(path, "is no picture that Pillow knows", hint) from error
     # Pillow has no common class for damaged files.
-    except (OSError, ValueError, SyntaxError, EOFError, pillow.Image.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, pillow.Image.DecompressionBombError) as error:
         raise _no_picture(path, f"is damaged or too large: {str(error)[:200]}", "save it again") from error
 
 

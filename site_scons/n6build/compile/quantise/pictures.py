@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from n6build.base.errors import N6Error
-from n6build.base.regular_file import open_regular
+from n6build.base.pictures import open_pictures
 from n6build.describe.preprocess import Preprocess
 
 _CHANNELS = {1: "L", 3: "RGB"}
-_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError)
-_LONGEST = 200
 
 
 def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[np.float32]:
@@ -31,10 +29,9 @@ def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[n
     """
     height, width, channels, first = picture_shape(shape, path.name)
     try:
-        with open_regular(path) as file, Image.open(file) as opened:
-            picture = ImageOps.exif_transpose(opened).convert(_CHANNELS[channels])
-    except _DAMAGE as error:
-        what = f"cannot be read as a picture: {str(error)[:_LONGEST]}"
+        picture = next(open_pictures(path)).convert(_CHANNELS[channels])
+    except N6Error as error:
+        what = f"cannot be read as a picture: {error.what}"
         raise N6Error("N6-QUANT-014", what, where=path.name, hint="save it again as PNG, or remove it") from error
     values = np.asarray(_resized(picture, (width, height), how)).reshape(height, width, channels)
     if how.colour == "bgr":
