@@ -66,15 +66,20 @@ def test_st_s_own_drivers_find_the_codec_hear_the_recording_and_play(tmp_path: P
     )
 
 
-@pytest.mark.slow
-def test_the_speech_enhancement_as_published_plays_the_tone_that_it_hears(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAMS / "load_for_st.c", board=BOARD)
+def nor_of(folder: Path, appli: str, weights: str) -> Path:
+    """Return a NOR with a published application and its weights."""
+    elf = build_fsbl(folder, PROGRAMS / "load_for_st.c", board=BOARD)
     parts = {
         BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL),
-        BOARD.slots.appli.address: (sample("boot") / "se_bm.bin").read_bytes(),
-        0x7018_0000: (sample("boot") / "se_weights.bin").read_bytes(),
+        BOARD.slots.appli.address: sample(appli).read_bytes(),
+        0x7018_0000: sample(weights).read_bytes(),
     }
-    nor = write_nor(tmp_path / "nor.bin", parts, 128 << 20)
+    return write_nor(folder / "nor.bin", parts, 128 << 20)
+
+
+@pytest.mark.slow
+def test_the_speech_enhancement_as_published_plays_the_tone_that_it_hears(tmp_path: Path) -> None:
+    nor = nor_of(tmp_path, "boot/se_bm.bin", "boot/se_weights.bin")
     heard = recording(tmp_path, [round(6000 * math.sin(math.tau * TONE_HZ * each / 16_000)) for each in range(32_000)])
     played = tmp_path / "played.wav"
     result = run_nor(
@@ -97,17 +102,8 @@ def test_the_speech_enhancement_as_published_plays_the_tone_that_it_hears(tmp_pa
 
 @pytest.mark.slow
 def test_the_audio_application_as_published_names_what_it_hears(tmp_path: Path) -> None:
-    """Program and weights are flashed as by a board's owner.
-
-    The README beside the sources shows a real board's console.
-    """
-    elf = build_fsbl(tmp_path, PROGRAMS / "load_for_st.c", board=BOARD)
-    parts = {
-        BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL),
-        BOARD.slots.appli.address: (sample("boot") / "aed_bm.bin").read_bytes(),
-        0x7018_0000: (sample("npu/yamnet-core-2.2") / "aed_weights.bin").read_bytes(),
-    }
-    nor = write_nor(tmp_path / "nor.bin", parts, 128 << 20)
+    """The README beside the sources shows a real board's console."""
+    nor = nor_of(tmp_path, "boot/aed_bm.bin", "npu/yamnet-core-2.2/aed_weights.bin")
     noise = random.Random(1)
     heard = recording(tmp_path, [noise.randrange(-8000, 8000) for _ in range(32_000)])
     board = replace(BOARD, console=replace(BOARD.console, baud=14_400))

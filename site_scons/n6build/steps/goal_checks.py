@@ -151,15 +151,15 @@ def _check_run(choices: Choices) -> None:
     if choices.gdb and not is_virtual:
         _check_debugger(choices)
         return
-    if choices.trace != "none" and not is_virtual:
-        what = f"'trace={choices.trace}' only works on the virtual board: a real board does not record this"
-        raise N6Error("N6-OPTION-016", what, hint=f"set probe=virtual, or remove trace={choices.trace}")
-    if choices.fuses and not is_virtual:
-        what = "'fuses' only works on the virtual board: the fuses of a chip stay as they are"
-        raise N6Error("N6-OPTION-023", what, hint="set probe=virtual, or remove fuses")
-    if choices.harsh and not is_virtual:
-        what = "'harsh' only works on the virtual board: a real board is as harsh as it is"
-        raise N6Error("N6-OPTION-024", what, hint="set probe=virtual, or remove harsh")
+    only_virtual = (
+        (choices.trace != "none", "N6-OPTION-016", f"trace={choices.trace}", "a real board does not record this"),
+        (choices.fuses, "N6-OPTION-023", "fuses", "the fuses of a chip stay as they are"),
+        (choices.harsh, "N6-OPTION-024", "harsh", "a real board is as harsh as it is"),
+    )
+    for given, code, option, why in only_virtual:
+        if given and not is_virtual:
+            what = f"'{option}' only works on the virtual board: {why}"
+            raise N6Error(code, what, hint=f"set probe=virtual, or remove {option}")
     seen = {"camera": choices.camera, "display": choices.display}
     for name in (name for name, value in seen.items() if value and not (is_virtual and runs_until(choices))):
         what = f"'{name}' needs the virtual board, and a program with a {name}"
