@@ -84,7 +84,7 @@ def finish(layer: Layer, made: Made, passes: Sequence[Pass], sums: Sums) -> None
         last = sum_of_two(epoch, (1, 1), 0, 0, 0, 2)
         epoch.link(own, last)
         epoch.link(read(epoch, partial), last, 1)
-    _requantised(layer, epoch, last, sums)
+    _requantised(layer, epoch, last, sums, len(passes))
     made.epochs.append(epoch.done())
 
 
@@ -93,11 +93,12 @@ def _partial_frames(place: Address, pixels: int, sums: Sums) -> Frames:
     return Frames(place, elements, size=2, count=sums.frames, step=2 * elements)
 
 
-def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums) -> None:
+def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums, passes: int) -> None:
     how = sums.requantisation
     height, width, _ = image_shape(layer.operands.output)
     moved = by_channel(epoch, how.factors, how.summands, height * width, sums.group, how.second)
     epoch.link(last, moved)
+    epoch.lost = passes * how.lost
     write_output(layer, epoch, moved, sums.group, sums.frames, sums.at, None if sums.whole else sums.count)
 
 

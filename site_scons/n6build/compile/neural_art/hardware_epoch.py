@@ -88,6 +88,7 @@ class HardwareEpoch:
         macs: Multiply-accumulates that the units execute.
         useful: Multiply-accumulates that the operator has.
         moved: Bytes that the engines move.
+        lost: Most steps of the output by which the shift to 16 bits changes a sum.
     """
 
     kind: str
@@ -101,6 +102,7 @@ class HardwareEpoch:
     macs: int
     useful: int
     moved: int
+    lost: float
 
     @property
     def label(self) -> str:
@@ -136,6 +138,7 @@ class EpochBuilder:
     useful: int = 0
     macs: int = 0
     moved: int = 0
+    lost: float = 0.0
     reads: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     initializers: list[str] = field(default_factory=list)
@@ -176,6 +179,7 @@ class EpochBuilder:
             self.macs,
             self.useful,
             self.moved,
+            self.lost,
         )
 
 

@@ -43,6 +43,11 @@ class Requantisation:
     summands: tuple[int, ...]
     second: int
 
+    @property
+    def lost(self) -> float:
+        """Return the most steps of the output by which the first shift, which rounds, changes a sum."""
+        return max(self.factors) / 2.0**self.second * (1 - 2.0**-self.first) / 2
+
 
 @dataclass(frozen=True)
 class Scales:

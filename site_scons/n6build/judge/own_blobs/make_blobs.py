@@ -30,7 +30,7 @@ from n6build.judge.own_blobs.figures import figures_json, listing
 from n6build.judge.own_blobs.grades import Graded, grades_of, silicon_text
 from n6build.judge.own_blobs.layers import Known, agreements_by_key, agreements_of_layers, layers_of, run_layers
 from n6build.judge.own_blobs.model_program import find_program
-from n6build.judge.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement, run_forced
+from n6build.judge.own_blobs.proof import FURTHEST, LEAST_EQUAL, Proof, imprecise, prove, require_agreement, run_forced
 from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.judge.own_blobs.structure import require_structure
 from n6build.judge.own_blobs.workload import whole_work, work_of_operators
@@ -127,13 +127,14 @@ def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
             if not more:
                 return compiled, prove(given.program, compiled, given.vectors, forced)
         kept |= refused
-        for operator, equal in more.items():
+        for operator, agreement in more.items():
             if operator not in apart:
                 apart.add(operator)
                 continue
             kept[operator] = (
-                f"in the model of the NPU only {100 * equal:.2f} % of its output equal {given.vectors.by}'s; "
-                f"{100 * LEAST_EQUAL:.0f} % are required"
+                f"in the model of the NPU only {100 * agreement.equal:.2f} % of its output equal "
+                f"{given.vectors.by}'s, furthest {agreement.furthest}; {100 * LEAST_EQUAL:.0f} % are required, and "
+                f"all within {FURTHEST}"
             )
 
 

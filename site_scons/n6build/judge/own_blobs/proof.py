@@ -8,6 +8,7 @@ the interpreter's.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -116,17 +117,25 @@ def free_tensors(
     return {each.buffer.name: compared(made, found, place) for place, each in enumerate(made)}
 
 
-def imprecise(forced: Sequence[Agreement], compiled: CompiledForNpu) -> dict[int, float]:
-    """Return the share of equal elements of each operator with too few of them.
+def imprecise(forced: Sequence[Agreement], compiled: CompiledForNpu) -> dict[int, Agreement]:
+    """Return the agreement of each operator that is too imprecise, by its index.
 
-    Operators with an element that is too far away are not among them.
+    Operators with a larger difference than their roundings explain are not among them.
     """
-    hardware = compiled.lowered.hardware
-    return {
-        hardware[each.epoch].operators[-1]: each.equal
-        for each in forced
-        if each.equal < LEAST_EQUAL and each.furthest <= FURTHEST and hardware[each.epoch].operators
-    }
+    lost: dict[int, float] = {}
+    for epoch in compiled.lowered.hardware.values():
+        for operator in epoch.operators:
+            lost[operator] = max(lost.get(operator, 0.0), epoch.lost)
+    found = {}
+    for each in filter(_is_outside, forced):
+        for operator in compiled.lowered.hardware[each.epoch].operators[-1:]:
+            if each.furthest <= FURTHEST + math.ceil(lost[operator]):
+                found[operator] = each
+    return found
+
+
+def _is_outside(agreement: Agreement) -> bool:
+    return agreement.equal < LEAST_EQUAL or agreement.furthest > FURTHEST
 
 
 def require_agreement(proof: Proof, model: str) -> None:
@@ -135,7 +144,7 @@ def require_agreement(proof: Proof, model: str) -> None:
     Raises:
         N6Error: N6-NPU-012 with every tensor that differs too much.
     """
-    wrong = [each for each in proof.forced if each.equal < LEAST_EQUAL or each.furthest > FURTHEST]
+    wrong = [*filter(_is_outside, proof.forced)]
     if not wrong:
         return
     lines = [
