@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from graph_models import Graph
 from n6build.compile.reference.tflite_reader import read_graph
 from n6build.judge.compare.interpret import interpret, ports_of
 from n6build.judge.compare.unrounded import Unrounded, unrounded
@@ -32,6 +33,16 @@ def test_litert_rounds_these_numbers(name: str) -> None:
         assert np.abs(exact.values - values).max() < 0.6, (tensor, operator)
         assert (np.rint(exact.values) == values).mean() > 0.95, (tensor, operator)
         assert (exact.most >= exact.response > 0) == (operator in {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
+
+
+def test_a_reshaped_tensor_has_the_numbers_of_its_source(tmp_path: Path) -> None:
+    graph = Graph(3)
+    mean = graph.mean(graph.input((1, 8, 8, 16), zero_point=-128), 1, 2)
+    file = tmp_path / "model.tflite"
+    file.write_bytes(graph.bytes(graph.reshape(mean, 1, 4, 1, 4)))
+    source, reshaped = computed(file).values()
+    assert (source[2], reshaped[2], reshaped[1].shape) == ("MEAN", "RESHAPE", (1, 4, 1, 4))
+    assert np.array_equal(source[0].values.ravel(), reshaped[0].values.ravel())
 
 
 def test_sums_and_means_are_known() -> None:

@@ -26,6 +26,7 @@ from benchmarks.measure import Head, Rows
 
 KINDS = ("weight", "bias", "scale", "shift")
 _DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection/Model"
+_YOLOX = f"{_DETECTION}/st_yolo_x_nano_480_1.0_0.25_3_st_int8.tflite"
 # network.c and the model of each network of the samples with blobs, weights and a model that LiteRT runs.
 NETWORKS = {
     "reid": (
@@ -36,7 +37,12 @@ NETWORKS = {
         "npu/pose-movenet-core-2.1/network.c",
         "npu/pose-movenet-core-2.1/st_movenet_lightning_heatmaps_192_int8_pc.tflite",
     ),
-    "yolox": (f"{_DETECTION}/STM32N6570-DK/network.c", f"{_DETECTION}/st_yolo_x_nano_480_1.0_0.25_3_st_int8.tflite"),
+    "ssd": (
+        "npu/fallguard-ssd-core-2.1/network.c",
+        "npu/fallguard-ssd-core-2.1/fall_guard_st_ssd_mobilenet_v1_256v2.tflite",
+    ),
+    "yolox": (f"{_DETECTION}/STM32N6570-DK/network.c", _YOLOX),
+    "yolox-2.2": ("npu/yolox-core-2.2/network.c", _YOLOX),
 }
 _TABLES, _SHIFT = 0x400, 8
 
@@ -60,14 +66,23 @@ class Damage:
     value: int
 
 
-def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = "reid,pose,yolox") -> Rows:
+def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = "reid,pose,yolox,yolox-2.2,ssd") -> Rows:
     """Yield how many damages of each network are named with the right epoch.
 
     Damages of one run are in different epochs: each epoch gets the tensors of the reference, so that they
     do not affect each other.
     """
     yield Head(
-        ("network", "buffers", "false alarms", "damages", "named", "without effect", "missed", "other epochs named")
+        (
+            "network",
+            "buffers",
+            "named without a damage",
+            "damages",
+            "named",
+            "without effect",
+            "missed",
+            "other epochs named",
+        )
     )
     folder = samples_folder()
     if folder is None:

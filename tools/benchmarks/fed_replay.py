@@ -6,11 +6,12 @@ and no CPU is emulated: only epochs in blobs run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from intelhex import IntelHex
 from n6build.board.run.epoch_test import Watched, watched
 from n6build.compile.artifacts.description import EpochBlock
 from n6build.compile.artifacts.made_buffers import made_buffers
@@ -94,7 +95,7 @@ def load_network(source: Path, model: Path) -> Network:
         },
         regions,
         {each.name: (_address(each, 0), each.offset_end - each.offset_start) for each in network.params if each.base},
-        tuple(sorted((_placed(each, outputs) for each in found), key=lambda each: each.joined.buffer.epoch)),
+        tuple(sorted(_placed(found, outputs), key=lambda each: each.joined.buffer.epoch)),
         tuple(
             (_address(each, user[f"_user_io_input_{i}"]), _as_input(each, values))
             for i, (each, values) in enumerate(zip(network.inputs, given, strict=True))
@@ -123,11 +124,14 @@ def _address(buffer: SourceBuffer, otherwise: int) -> int:
     return otherwise if buffer.base is None else buffer.base + buffer.offset_start
 
 
-def _placed(each: Watched, outputs: Mapping[str, int]) -> Watched:
-    buffer = each.joined.buffer
-    if buffer.address is not None:
-        return each
-    return replace(each, joined=replace(each.joined, buffer=replace(buffer, address=outputs[buffer.name])))
+def _placed(found: Sequence[Watched], outputs: Mapping[str, int]) -> Iterator[Watched]:
+    """Yield buffers with their addresses, without others that lie in an output's memory."""
+    for each in found:
+        buffer = each.joined.buffer
+        if buffer.address is not None:
+            yield each
+        elif buffer.name in outputs:
+            yield replace(each, joined=replace(each.joined, buffer=replace(buffer, address=outputs[buffer.name])))
 
 
 def weights_beside(source: Path, pools: Sequence[SourcePool]) -> dict[int, bytes]:
@@ -137,6 +141,9 @@ def weights_beside(source: Path, pools: Sequence[SourcePool]) -> dict[int, bytes
         for file in source.parent.glob(f"*.{pool.fname}.*"):
             if file.suffix in (".bin", ".raw"):
                 found[pool.address] = file.read_bytes() + bytes(READ_AHEAD)
+    for file in source.parent.glob("*_data.hex"):
+        content = IntelHex(str(file))
+        found |= {first: content.tobinstr(first, end - 1) + bytes(READ_AHEAD) for first, end in content.segments()}
     return found
 
 

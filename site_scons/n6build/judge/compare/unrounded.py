@@ -7,7 +7,7 @@ before. The distance of a result from such a number shows a fault that rounding 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -21,6 +21,8 @@ from n6build.judge.compare.tensors import ReferenceTensor
 
 Real = NDArray[np.float64]
 _LIMITS = {"int8": (-128, 127)}
+# Operators that keep values and their order.
+_SAME_VALUES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,14 @@ def unrounded(graph: Graph, tensors: Sequence[ReferenceTensor]) -> dict[str, Unr
         graph: Graph of the .tflite file.
         tensors: Tensors of the interpreter.
     """
-    return dict(_each(graph, {each.index: each for each in tensors if each.index >= 0}))
+    known = {each.index: each for each in tensors if each.index >= 0}
+    found = dict(_each(graph, known))
+    for operator in graph.operators:
+        source, made = known.get(operator.inputs[0] or 0), known.get(operator.output)
+        if operator.kind in _SAME_VALUES and source and made and source.name in found:
+            before = found[source.name]
+            found[made.name] = replace(before, values=before.values.reshape(made.values.shape))
+    return found
 
 
 def _each(graph: Graph, known: Mapping[int, ReferenceTensor]) -> Iterator[tuple[str, Unrounded]]:
