@@ -45,7 +45,7 @@ class Requantisation:
 
     @property
     def lost(self) -> float:
-        """Return the most steps of the output by which the first shift, which rounds, changes a sum."""
+        """Return the most steps of the output by which the first shift changes a sum."""
         return max(self.factors) / 2.0**self.second * (1 - 2.0**-self.first) / 2
 
 
