@@ -159,6 +159,16 @@ operators = st.lists(
         Operator(2, 0.25, output=False, read=False),
     ]
 )
+# Add_16 is not named, so that Add_20 follows a convolution that Add_28 reads, too, but behind another convolution.
+@example(
+    [
+        *[Operator(None, 0.5, output=False, read=False)] * 3,
+        Operator(0, 0.25, output=False, read=False),
+        Operator(0, 0.5, output=True, read=False),
+        Operator(None, 0.5, output=False, read=False),
+        Operator(2, 0.5, output=False, read=False),
+    ]
+)
 @given(operators)
 def test_joined_buffers_of_any_network_hold_their_tensors(made: list[Operator]) -> None:
     """Convolutions have weights of their own; everything else may look alike."""

@@ -28,7 +28,8 @@ WORDS = ("model=anomaly", "build")
 # locales and C libraries for themselves. Python compares compiled modules with their source.
 NOT_OF_THE_BUILD = re.compile(
     r"/etc/(ld\.so\.(cache|preload)|localtime|(terminfo|ssl)(/.*)?|inputrc)|/(usr/)?(lib|share)/(locale|ssl|terminfo)(/.*)?"
-    r"|.*/\.(terminfo|inputrc)|.*\.so(\.[0-9.]+)?|.*/(glibc-hwcaps|tls|x86_64|aarch64)(/.*)?|.*/LC_MESSAGES/.*"
+    r"|.*/\.(terminfo|inputrc)|.*\.so(\.[0-9.]+)?|.*/(glibc-hwcaps|tls|x86_64|aarch64|haswell|xeon_phi|avx512_1)(/.*)?"
+    r"|.*/LC_MESSAGES/.*"
     r"|.*/(python3?[0-9.]*\._pth|pybuilddir\.txt|Setup\.local|python3[0-9]+\.zip|pyvenv\.cfg)|.*/bin/lib/.*"
     r"|/(proc|dev|sys)/.*|.*/__pycache__/.*|.*/\.n6build/(lock|front/.*)"
 )

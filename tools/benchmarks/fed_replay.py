@@ -125,7 +125,7 @@ def _address(buffer: SourceBuffer, otherwise: int) -> int:
 
 
 def _placed(found: Sequence[Watched], outputs: Mapping[str, int]) -> Iterator[Watched]:
-    """Yield buffers with their addresses, without others that lie in an output's memory."""
+    """Yield buffers with their addresses, except others in an output's memory."""
     for each in found:
         buffer = each.joined.buffer
         if buffer.address is not None:

@@ -154,7 +154,7 @@ def perform_run_ladder(call: Call) -> None:
         probe="" if is_virtual else hashed_serial(programmer.name),
         rungs=results_of(climbed, epochs, stopped, served=served),
         error=stopped.id if stopped else "",
-        what=printable(clipped(stopped.what, _LONGEST_TEXT)) if stopped else "",
+        what=clipped(printable(stopped.what), _LONGEST_TEXT) if stopped else "",
     )
     write_atomically(Path(given.record), to_json(asdict(ladder)))
     for line in epoch_counts(ladder):

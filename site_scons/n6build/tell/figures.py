@@ -144,7 +144,7 @@ def read_sizes(path: Path) -> SizesFile:
             hint = "build the base branch again with this n6build, and pass its sizes.json or merge_report.json"
             raise N6Error("N6-SIZES-002", what, where=str(path), hint=hint)
         if head.format != FORMAT:
-            raise ValueError(f"its format is '{printable(clipped(head.format, 40))}'")
+            raise ValueError(f"its format is '{clipped(printable(head.format), 40)}'")
         found = decode_json(data, SizesFile)
         if len({each.identity for each in found.applications}) < len(found.applications):
             raise ValueError("an application is listed twice")

@@ -122,12 +122,9 @@ class _Search:
             each for each in left if any(one.name in made for source in self._graph.sources(each) for one in source)
         ]
         if len(reading) == 1:
-            # A node without a name may be between both: it has no weights, since every node with weights has a name. Then this
-            # node may be one behind the reading operator, or one that the reading operator needs.
-            (first,) = reading
-            others = [each for each in left if each.name != first.name]
-            behind = self._graph.behind(first)
-            is_unclear = any(each.name in behind or first.name in self._graph.behind(each) for each in others)
+            # Nodes without a name may be between both. They have no weights, since every node with weights has a name.
+            behind = self._graph.behind(known[0])
+            is_unclear = any(each.name in behind for each in left if each.name != reading[0].name)
             return left if is_unclear else reading
         return self._best(node, known) if not found and node.kind in _MOVING and node.buffers else left
 

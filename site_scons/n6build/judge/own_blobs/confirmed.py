@@ -72,7 +72,7 @@ def _suspects(record: Ladder, confirmed: set[str]) -> list[tuple[str, RungEpoch]
 
 
 def _name(text: str) -> str:
-    return printable(clipped(text, _LONGEST_NAME))
+    return clipped(printable(text), _LONGEST_NAME)
 
 
 def read_confirmed(files: Sequence[Path]) -> Confirmed:
