@@ -319,11 +319,13 @@ typedef struct {
     void (*end)(const N6VirtFrameSent *frame);
 } N6VirtReceiver;
 void n6virt_camera_connect(const N6VirtReceiver *receiver);
+/* Return whether the board has a camera that is in standby. */
+bool n6virt_camera_rests(void);
 /* Return the lanes of the camera, and the bits of a pixel. */
 unsigned n6virt_camera_lanes(void);
 unsigned n6virt_camera_bits(void);
-/* Return whether CSI receives a virtual channel (n6virt_csi.c). */
-bool n6virt_csi_receives(unsigned channel);
+/* Return the reason why CSI does not receive a virtual channel, or NULL (n6virt_csi.c). */
+const char *n6virt_csi_objection(unsigned channel);
 
 /* Pictures for the tool (n6virt_pictures.c): the file of property pictures. */
 

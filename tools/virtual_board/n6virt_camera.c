@@ -36,6 +36,11 @@ void n6virt_camera_connect(const N6VirtReceiver *receiver)
     receivers[receiver_count++] = receiver;
 }
 
+bool n6virt_camera_rests(void)
+{
+    return pictures && !streams;
+}
+
 unsigned n6virt_camera_lanes(void)
 {
     return lanes;

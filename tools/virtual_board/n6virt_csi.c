@@ -15,9 +15,12 @@ static void update(void)
     n6virt_interrupt(N6_IRQ_CSI, (flags & n6virt_get(N6_CSI_IER0)) || (lane_flags & n6virt_get(N6_CSI_IER1)));
 }
 
-bool n6virt_csi_receives(unsigned channel)
+const char *n6virt_csi_objection(unsigned channel)
 {
-    return n6virt_has(N6_CSI_CR, N6_CSI_CR_CSIEN) && flags & N6_CSI_SR0_VC0STATEF << channel;
+    if (!n6virt_has(N6_CSI_CR, N6_CSI_CR_CSIEN)) {
+        return "CSI is off (CSI CR CSIEN)";
+    }
+    return flags & N6_CSI_SR0_VC0STATEF << channel ? NULL : "its virtual channel is not started (CSI CR VCxSTART)";
 }
 
 /* Report settings that do not fit to the camera, by which a chip receives nothing or noise. Data of these widths is in CDTFT as
@@ -43,7 +46,7 @@ static void check_settings(void)
 
 static void start_frame(const N6VirtFrameSent *frame)
 {
-    if (n6virt_csi_receives(0)) {
+    if (!n6virt_csi_objection(0)) {
         check_settings();
         flags |= N6_CSI_SR0_SOF0F;
         update();
@@ -52,7 +55,7 @@ static void start_frame(const N6VirtFrameSent *frame)
 
 static void end_frame(const N6VirtFrameSent *frame)
 {
-    if (n6virt_csi_receives(0)) {
+    if (!n6virt_csi_objection(0)) {
         flags |= N6_CSI_SR0_EOF0F;
         update();
     }

@@ -21,6 +21,8 @@ enum { LINE = 1u, FRAME = 2u, VSYNC = 4u };
 /* The average of a channel that ST's automatic exposure leaves alone. */
 #define RIGHT_AVERAGE 56u
 #define ACCUMULATED 256u
+/* A program that misses so many frames does not just begin in the middle of one. */
+#define FRAMES_TO_MISS 3u
 
 typedef struct {
     unsigned number;
@@ -37,6 +39,7 @@ typedef struct {
 #define PIPE(n) {.number = n, .control = N6_DCMIPP_P##n##FCTCR, .enable = N6_DCMIPP_P##n##FSCR, .flags_enable = N6_DCMIPP_P##n##IER}
 static Pipe pipes[PIPES] = {PIPE(0), PIPE(1), PIPE(2)};
 static uint32_t flags;
+static uint32_t sent; /* frames of the camera since the last reset */
 static const N6VirtPort port = {N6VIRT_MASTER_DCMIPP, "DCMIPP", "DCMIPP"};
 
 /* Return a register of pipe 1 or 2, named as that of pipe 1: the value of the current frame. */
@@ -208,9 +211,16 @@ static void latch(const Pipe *pipe)
     }
 }
 
+/* Return the reason why DCMIPP does not receive the camera, or NULL. */
+static const char *source_objection(void)
+{
+    return n6virt_has(N6_DCMIPP_CMCR, N6_DCMIPP_CMCR_INSEL) ? n6virt_csi_objection(0) : "DCMIPP takes the parallel interface (CMCR INSEL)";
+}
+
 static void start_frame(const N6VirtFrameSent *frame)
 {
-    if (!n6virt_csi_receives(0) || !n6virt_has(N6_DCMIPP_CMCR, N6_DCMIPP_CMCR_INSEL)) {
+    sent++;
+    if (source_objection()) {
         return;
     }
     n6virt_set(N6_DCMIPP_CMFRCR, frame->number);
@@ -318,6 +328,33 @@ static void dcmipp_write(const N6VirtBlock *block, uint32_t offset, uint32_t val
     update();
 }
 
+/* Summary: the first reason why no frame has come to memory. */
+
+static void summarise(GString *summary)
+{
+    const Pipe *enabled = NULL, *asked = NULL;
+    const char *why = source_objection();
+
+    for (unsigned i = 0; i < PIPES; i++) {
+        if (pipes[i].frames) {
+            return;
+        }
+        enabled = n6virt_has(pipes[i].enable, N6_DCMIPP_P0FSCR_PIPEN) ? &pipes[i] : enabled;
+        asked = n6virt_has(pipes[i].control, N6_DCMIPP_P0FCTCR_CPTREQ) ? &pipes[i] : asked;
+    }
+    if (asked && !sent && n6virt_camera_rests()) {
+        n6virt_finding_at(asked->pc, "camera", asked->control, "Pipe %u of DCMIPP waits for a frame, but the camera sends none: it is in "
+                          "standby", asked->number);
+    }
+    if (!why) {
+        why = enabled ? "no pipe has a request (PxFCTCR CPTREQ)" : "no pipe is on (PxFSCR PIPEN)";
+    }
+    if (sent >= FRAMES_TO_MISS) {
+        n6virt_finding_at(asked ? asked->pc : n6virt_pc(), "camera", asked ? asked->control : N6_DCMIPP_CMCR,
+                          "The camera has sent %u frames, and DCMIPP has captured none: %s", sent, why);
+    }
+}
+
 /* The model covers the whole block: registers of the ISP are stored. */
 static const N6VirtModel model = {.read = dcmipp_read, .write = dcmipp_write};
 static const N6VirtReceiver receiver = {.start = start_frame, .end = end_frame};
@@ -330,12 +367,12 @@ static void start(void)
 
 static void reset(void)
 {
-    flags = 0;
+    flags = sent = 0;
     for (unsigned i = 0; i < PIPES; i++) {
         pipes[i].captures = false;
         pipes[i].frames = 0;
     }
 }
 
-static const N6VirtModule module = {.start = start, .reset = reset};
+static const N6VirtModule module = {.start = start, .reset = reset, .summarise = summarise};
 N6VIRT_MODULE(module)

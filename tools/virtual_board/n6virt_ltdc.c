@@ -15,6 +15,7 @@
 #define REGISTERS_OF_A_LAYER (LAYER_BYTES / 4)
 /* BFCR: factors. */
 #define BY_PIXEL 6u
+#define MORE_OF_A_LINE 7u
 #define MOST_PIXELS (4096u * 4096u)
 /* CCIPR4 LTDCSEL */
 enum { FROM_BUS, FROM_PER, FROM_IC16, FROM_HSI };
@@ -125,6 +126,21 @@ static void blend_line(const Layer *layer, const N6VirtFormat *format, const uin
     }
 }
 
+/* Report lines that are shorter than the window's, and fewer. CFBLL counts seven bytes more, as ST's HAL sets it. */
+static void check_lines(const Layer *layer, uint32_t bytes, uint32_t height)
+{
+    uint32_t length = PART(layer, L1CFBLR, CFBLL), lines = PART(layer, L1CFBLNR, CFBLNBR);
+
+    if (length < bytes + MORE_OF_A_LINE) {
+        n6virt_finding_at(layer->pc, "ltdc", layer->base, "%s fetches %d bytes of a line (CFBLR CFBLL), but a line of its window has %u",
+                          layer->port.name, (int)(length - MORE_OF_A_LINE), bytes);
+    }
+    if (lines < height) {
+        n6virt_finding_at(layer->pc, "ltdc", layer->base, "%s fetches %u lines (CFBLNR), but its window has %u", layer->port.name, lines,
+                          height);
+    }
+}
+
 /* Compose a layer: its window counts from the first pixel behind synchronisation and back porch. */
 static void compose_layer(Layer *layer, uint8_t *panel, uint32_t width, uint32_t height)
 {
@@ -145,6 +161,7 @@ static void compose_layer(Layer *layer, uint8_t *panel, uint32_t width, uint32_t
                           layer->port.name, (int)left, (int)right - 1, (int)top, (int)bottom - 1, width, height);
         return;
     }
+    check_lines(layer, (right - left) * format->bytes, bottom - top);
     n6virt_keep_layer(&(N6VirtSurface){address, pitch, format->bytes}, layer - layers + 1, left, top);
     g_autofree uint8_t *line = g_malloc((right - left) * format->bytes);
     for (uint32_t y = 0; y < MIN(bottom - top, lines); y++) {
@@ -353,6 +370,7 @@ static void reset(void)
     timer_del(blanking);
     for (unsigned i = 0; i < LAYERS; i++) {
         memset(layers[i].active, 0, sizeof(layers[i].active));
+        layers[i].pc = 0;
     }
 }
 
@@ -361,6 +379,12 @@ static void summarise(GString *summary)
 {
     if (runs && is_new) {
         compose();
+    }
+    for (unsigned i = 0; runs && i < LAYERS; i++) {
+        if (!layers[i].pc && n6virt_has(layers[i].base + N6_LTDC_L1CR_OFFSET, N6_LTDC_L1CR_LEN)) {
+            n6virt_finding("ltdc", layers[i].base, "%s is on (CR LEN), but shows nothing: its registers were never reloaded (RCR, SRCR)",
+                           layers[i].port.name);
+        }
     }
 }
 

@@ -34,6 +34,22 @@
 #define DISPLAY_NOT_LET_BY_RIF 22
 #define FILL_NOT_LET_BY_RIF 23
 #define WRONG_FORMAT 24
+#define CSI_OFF 25
+#define CHANNEL_STOPPED 26
+#define PARALLEL_SOURCE 27
+#define PIPE_OFF 28
+#define NO_REQUEST 29
+#define SENSOR_RESTS 30
+#define SHORT_LINES 31
+#define FEW_LINES 32
+#define FILL_OVER_DIRTY 33
+#define FILL_NOWHERE 34
+#define DISPLAY_BANK_OFF 35
+#define NO_CLOCK_OF_CSI 36
+#define NO_CLOCK_OF_DCMIPP 37
+#define NO_CLOCK_OF_LTDC 38
+#define NO_CLOCK_OF_DMA2D 39
+#define FILL_BANK_OFF 40
 
 #define SENSOR 0x1Au
 #define WIDTH 32u
@@ -51,6 +67,7 @@
 #define LAYER_2(reg) ((reg) + 0x100u)
 #define ATTRIBUTES(master) (N6_RIFSC_RIMC_ATTR0 + 4u * (master))
 #define TRUSTED (N6_FIELD(N6_RIFSC_RIMC_ATTR1_MCID, 1) | N6_RIFSC_RIMC_ATTR1_MSEC | N6_RIFSC_RIMC_ATTR1_MPRIV)
+#define MOST_POLLS 1000000u
 #define FRAME_OF_PIPE_2 0x02000000u
 #define DMA2D 8u
 #define DCMIPP 9u
@@ -73,8 +90,10 @@ static void write_sensor(uint32_t number, uint32_t value)
 static void give_clocks(void)
 {
     N6_REG32(N6_RCC_APB1ENSR1) = N6_RCC_APB1ENR1_I2C1EN;
-    N6_REG32(N6_RCC_APB5ENSR) = N6_RCC_APB5ENR_CSIEN | N6_RCC_APB5ENR_DCMIPPEN | N6_RCC_APB5ENR_LTDCEN;
-    N6_REG32(N6_RCC_AHB5ENSR) = N6_RCC_AHB5ENR_DMA2DEN;
+    N6_REG32(N6_RCC_APB5ENSR) = (DOES == NO_CLOCK_OF_CSI ? 0u : N6_RCC_APB5ENR_CSIEN) |
+                                (DOES == NO_CLOCK_OF_DCMIPP ? 0u : N6_RCC_APB5ENR_DCMIPPEN) |
+                                (DOES == NO_CLOCK_OF_LTDC ? 0u : N6_RCC_APB5ENR_LTDCEN);
+    N6_REG32(N6_RCC_AHB5ENSR) = DOES == NO_CLOCK_OF_DMA2D ? 0u : N6_RCC_AHB5ENR_DMA2DEN;
     N6_REG32(N6_RCC_AHB3ENSR) = N6_RCC_AHB3ENR_RIFSCEN;
     /* LTDC: HSI, or a divider that does not run. */
     N6_REG32(N6_RCC_CCIPR4) = (DOES == NO_PIXEL_CLOCK ? 2u : 3u) << N6_RCC_CCIPR4_LTDCSEL_POS;
@@ -93,8 +112,8 @@ static void open_csi(void)
     N6_REG32(N6_CSI_PCR) = N6_CSI_PCR_PWRDOWN | N6_CSI_PCR_CLEN | N6_CSI_PCR_DL0EN | N6_CSI_PCR_DL1EN;
     N6_REG32(N6_CSI_PRCR) = DOES == PHY_OFF ? 0u : N6_CSI_PRCR_PEN;
     N6_REG32(N6_CSI_VC0CFGR1) = N6_CSI_VC0CFGR1_ALLDT | (DOES == WRONG_WIDTH ? 2u : 3u) << N6_CSI_VC0CFGR1_CDTFT_POS;
-    N6_REG32(N6_CSI_CR) = N6_CSI_CR_CSIEN;
-    N6_REG32(N6_CSI_CR) |= N6_CSI_CR_VC0START;
+    N6_REG32(N6_CSI_CR) = DOES == CSI_OFF ? 0u : N6_CSI_CR_CSIEN;
+    N6_REG32(N6_CSI_CR) |= DOES == CHANNEL_STOPPED ? 0u : N6_CSI_CR_VC0START;
     put("state=", N6_REG32(N6_CSI_SR0) & N6_CSI_SR0_VC0STATEF);
 }
 
@@ -118,7 +137,7 @@ static void open_pipe(void)
 {
     uint32_t format = DOES == NOT_MODELLED ? 6u : 0u;
     uint32_t ratio = DOES == TOO_MUCH_SCALED ? 20000u : 8u * 8192u - 1u;
-    N6_REG32(N6_DCMIPP_CMCR) = N6_DCMIPP_CMCR_INSEL;
+    N6_REG32(N6_DCMIPP_CMCR) = DOES == PARALLEL_SOURCE ? 0u : N6_DCMIPP_CMCR_INSEL;
     N6_REG32(PIPE_2(N6_DCMIPP_P1CRSTR)) = 256u | 512u << N6_DCMIPP_P1CRSTR_VSTART_POS;
     N6_REG32(PIPE_2(N6_DCMIPP_P1CRSZR)) = 2048u | 1024u << N6_DCMIPP_P1CRSZR_VSIZE_POS | N6_DCMIPP_P1CRSZR_ENABLE;
     N6_REG32(PIPE_2(N6_DCMIPP_P1DCCR)) =
@@ -133,17 +152,21 @@ static void open_pipe(void)
     N6_REG32(PIPE_2(N6_DCMIPP_P1PPM0AR1)) = destination();
     N6_REG32(PIPE_2(N6_DCMIPP_P1PPM0AR2)) = SECOND_AT;
     N6_REG32(PIPE_2(N6_DCMIPP_P1PPM0PR)) = PITCH;
-    N6_REG32(N6_DCMIPP_P2FSCR) = N6_DCMIPP_P0FSCR_PIPEN;
-    N6_REG32(N6_DCMIPP_P2FCTCR) = N6_DCMIPP_P0FCTCR_CPTREQ | N6_DCMIPP_P0FCTCR_CPTMODE; /* CAPTURE */
+    N6_REG32(N6_DCMIPP_P2FSCR) = DOES == PIPE_OFF ? 0u : N6_DCMIPP_P0FSCR_PIPEN;
+    N6_REG32(N6_DCMIPP_P2FCTCR) = N6_DCMIPP_P0FCTCR_CPTMODE;
+    if (DOES != NO_REQUEST) {
+        N6_REG32(N6_DCMIPP_P2FCTCR) |= N6_DCMIPP_P0FCTCR_CPTREQ; /* CAPTURE */
+    }
     if (DOES == RAW_PIPE) {
         N6_REG32(N6_DCMIPP_P0FSCR) = N6_DCMIPP_P0FSCR_PIPEN;
         N6_REG32(N6_DCMIPP_P0FCTCR) = N6_DCMIPP_P0FCTCR_CPTREQ; /* RAW */
     }
 }
 
+/* Give up after some more frames than the virtual board waits for. */
 static void await_frame(void)
 {
-    while (!(N6_REG32(N6_DCMIPP_CMSR2) & FRAME_OF_PIPE_2)) {
+    for (uint32_t polls = 0; !(N6_REG32(N6_DCMIPP_CMSR2) & FRAME_OF_PIPE_2) && polls < MOST_POLLS; polls++) {
     }
     put("flags=", N6_REG32(N6_DCMIPP_CMSR2));
     N6_REG32(N6_DCMIPP_CMFCR) = 0xFFFFFFFFu;
@@ -160,8 +183,9 @@ static void show_layer(uint32_t first, uint32_t address, uint32_t format, uint32
     N6_REG32(first + N6_LTDC_L1CACR) = 0xFFu;
     N6_REG32(first + N6_LTDC_L1BFCR) = 6u << N6_LTDC_L1BFCR_BF1_POS | 7u;
     N6_REG32(first + N6_LTDC_L1CFBAR) = address;
-    N6_REG32(first + N6_LTDC_L1CFBLR) = WIDTH * bytes << N6_LTDC_L1CFBLR_CFBP_POS | (WIDTH * bytes + 7u);
-    N6_REG32(first + N6_LTDC_L1CFBLNR) = HEIGHT;
+    N6_REG32(first + N6_LTDC_L1CFBLR) =
+        WIDTH * bytes << N6_LTDC_L1CFBLR_CFBP_POS | (WIDTH * bytes + (DOES == SHORT_LINES ? 0u : 7u));
+    N6_REG32(first + N6_LTDC_L1CFBLNR) = DOES == FEW_LINES ? HEIGHT / 2u : HEIGHT;
     N6_REG32(first + N6_LTDC_L1CR) = N6_LTDC_L1CR_LEN;
     if (DOES != NO_RELOAD) {
         N6_REG32(first + N6_LTDC_L1RCR) = N6_LTDC_L1RCR_VBR; /* RELOAD */
@@ -173,7 +197,9 @@ static void fill(void)
 {
     N6_REG32(N6_DMA2D_OPFCCR) = 4u; /* ARGB4444 */
     N6_REG32(N6_DMA2D_OCOLR) = 0xF0F0u;
-    N6_REG32(N6_DMA2D_OMAR) = OVERLAY_AT + 2u * (2u * WIDTH + 4u);
+    N6_REG32(N6_DMA2D_OMAR) = DOES == FILL_NOWHERE    ? NOTHING_AT
+                              : DOES == FILL_BANK_OFF ? OFF_AT
+                                                      : OVERLAY_AT + 2u * (2u * WIDTH + 4u);
     N6_REG32(N6_DMA2D_OOR) = WIDTH - 8u;
     N6_REG32(N6_DMA2D_NLR) = (DOES == EMPTY_RECTANGLE ? 0u : 8u) << N6_DMA2D_NLR_PL_POS | 1u;
     N6_REG32(N6_DMA2D_CR) = 3u << N6_DMA2D_CR_MODE_POS | N6_DMA2D_CR_START; /* FILL */
@@ -191,6 +217,9 @@ static void show(void)
         n6_dcache_clean(OVERLAY_AT, 2u * WIDTH * HEIGHT);
     }
     n6_dcache_invalidate(OVERLAY_AT, DOES == NOT_CLEANED ? 0u : 2u * WIDTH * HEIGHT);
+    if (DOES == FILL_OVER_DIRTY) {
+        overlay[2u * WIDTH + 4u] = 1u;
+    }
     fill();
     N6_REG32(N6_LTDC_BPCR) = BACK_PORCH | BACK_PORCH << N6_LTDC_BPCR_AHBP_POS;
     N6_REG32(N6_LTDC_AWCR) = (PANEL_HEIGHT + BACK_PORCH) | (PANEL_WIDTH + BACK_PORCH) << N6_LTDC_AWCR_AAW_POS;
@@ -198,7 +227,7 @@ static void show(void)
     N6_REG32(N6_LTDC_BCCR) = 0x00102030u;
     N6_REG32(LAYER_2(N6_LTDC_L1FPF0R)) = 12u | 4u << 5 | 8u << 9 | (DOES == WRONG_FORMAT ? 12u : 4u) << 14;
     N6_REG32(LAYER_2(N6_LTDC_L1FPF1R)) = 4u | 4u << 5 | 0u << 9 | 4u << 14 | 2u << 18;
-    show_layer(0u, FRAME_AT, 6u, 3u);
+    show_layer(0u, DOES == DISPLAY_BANK_OFF ? OFF_AT : FRAME_AT, 6u, 3u);
     show_layer(0x100u, OVERLAY_AT, 7u, 2u);
     N6_REG32(N6_LTDC_GCR) |= N6_LTDC_GCR_LTDCEN;
     if (DOES == NO_RELOAD || DOES == NO_PIXEL_CLOCK) {
@@ -221,10 +250,14 @@ int main(void)
     }
     open_csi();
     open_pipe();
-    write_sensor(0x3000u, 0u);
+    if (DOES != SENSOR_RESTS) {
+        write_sensor(0x3000u, 0u);
+    }
     if (DOES != NO_CAMERA) {
         await_frame();
-        N6_REG32(N6_DCMIPP_P2FCTCR) = N6_DCMIPP_P0FCTCR_CPTREQ | N6_DCMIPP_P0FCTCR_CPTMODE;
+        if (DOES != NO_REQUEST) {
+            N6_REG32(N6_DCMIPP_P2FCTCR) = N6_DCMIPP_P0FCTCR_CPTREQ | N6_DCMIPP_P0FCTCR_CPTMODE; /* AGAIN */
+        }
         await_frame();
         n6_dcache_invalidate(FRAME_AT, PITCH * HEIGHT);
         show();
