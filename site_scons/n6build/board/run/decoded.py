@@ -140,6 +140,16 @@ def _line(one: Found, of: DecodedInput) -> tuple[str, str]:
     return "Class", f"{one.label} {one.score:.3f}"
 
 
+def found_lines(network: NetworkOutcome) -> Iterator[str]:
+    """Yield a sentence on everything that a network has found, if its outputs were decoded."""
+    counts: dict[str, int] = {}
+    for one in (one for each in network.decoded for one in each.found):
+        counts[one.label] = counts.get(one.label, 0) + 1
+    if network.decoded:
+        found = ", ".join(f"{label} ({count})" for label, count in sorted(counts.items()))
+        yield f"found in {counted(len(network.decoded), 'input')}: {found or 'nothing'}"
+
+
 def sheet(inputs: Sequence[DecodedInput]) -> bytes:
     """Return a PNG of the pictures with everything drawn that was found in them.
 
