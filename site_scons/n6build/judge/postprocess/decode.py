@@ -17,6 +17,7 @@ from n6build.judge.postprocess.layout import BOX, Layout, Level, Table
 MOST_CANDIDATES = 512
 Floats = NDArray[np.float32]
 _TYPES = {"int8": "i1", "uint8": "u1", "float32": "<f4"}
+_MOST_CLASSES = 65536
 _LEAST_AREA = np.float32(1e-12)
 
 
@@ -78,6 +79,12 @@ def _activated(layout: Layout, values: Floats) -> Floats:
     return values
 
 
+def _best(layout: Layout, values: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return the class with the largest value in each row, and its score."""
+    classes = values.argmax(-1)
+    return classes, np.take_along_axis(_activated(layout, values), classes[:, None], -1)[:, 0]
+
+
 def _boxes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
     of_levels = [_candidates(layout, level, outputs) for level in layout.levels]
     scores, classes, numbers = (np.concatenate(each) for each in zip(*of_levels, strict=True))
@@ -96,15 +103,15 @@ def _boxes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
 def _candidates(layout: Layout, level: Level, outputs: Sequence[Floats]) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Return score, class and numbers of each candidate: left, top, right, bottom, then its points."""
     boxes = _values(level.boxes, outputs)
-    scores = _activated(layout, _values(level.scores, outputs))
+    classes, best = _best(layout, _values(level.scores, outputs))
     if level.objectness:
-        scores = scores * _sigmoid(_values(level.objectness, outputs))
-    classes = scores.argmax(-1)
-    best = scores.max(-1)
+        best = best * _sigmoid(_values(level.objectness, outputs)[:, 0])
     scale = np.asarray(layout.scale, np.float32)
     if layout.coding == "edges":
         assert level.others is not None
-        return best, np.rint(_values(level.others, outputs)[:, 0]).astype(np.int64), boxes[:, [1, 0, 3, 2]]
+        given = _values(level.others, outputs)[:, 0]
+        valid = np.where((given > 0) & (given < _MOST_CLASSES), given + np.float32(0.5), np.float32(0))
+        return best, valid.astype(np.int64), boxes[:, [1, 0, 3, 2]]
     if layout.coding == "corners":
         assert level.others is not None
         anchors = _values(level.others, outputs)
@@ -153,19 +160,19 @@ def _pose(layout: Layout, outputs: Sequence[Floats]) -> Found:
     if layout.coding == "points":
         points = tuple(Point(float(x), float(y), float(score)) for y, x, score in values)
     else:
-        values = _activated(layout, values)
         width, height = layout.area
-        best = values.argmax(0)
+        best, scores = values.argmax(0), _activated(layout, values)
         points = tuple(
-            Point((int(at) % width + 0.5) / width, (int(at) // width + 0.5) / height, float(values[at, number]))
+            Point((int(at) % width + 0.5) / width, (int(at) // width + 0.5) / height, float(scores[at, number]))
             for number, at in enumerate(best)
         )
     return Found("pose", sum(point.score for point in points) / len(points), points=points)
 
 
 def _classes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
-    (scores,) = _activated(layout, _values(layout.levels[0].scores, outputs))
-    order = np.argsort(-scores, kind="stable")[: layout.settings.most]
+    values = _values(layout.levels[0].scores, outputs)
+    (scores,) = _activated(layout, values)
+    order = np.argsort(-values[0], kind="stable")[: layout.settings.most]
     return tuple(
         Found(_name(layout, int(each)), float(scores[each]))
         for place, each in enumerate(order)
@@ -175,9 +182,10 @@ def _classes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
 
 def _areas(layout: Layout, outputs: Sequence[Floats]) -> Decoded:
     """Return the class of each pixel; a single plane has a class where its score is high enough."""
-    values = _activated(layout, _values(layout.levels[0].scores, outputs))
-    alone = values.shape[1] == 1
-    classes = (values[:, 0] >= np.float32(layout.settings.score)).astype(np.int64) if alone else values.argmax(1)
+    classes, scores = _best(layout, _values(layout.levels[0].scores, outputs))
+    alone = layout.levels[0].scores.columns == 1
+    if alone:
+        classes = (scores >= np.float32(layout.settings.score)).astype(np.int64)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(classes)) + 1])
     lengths = np.diff([*starts, len(classes)])
     mask = tuple((int(classes[start]), int(length)) for start, length in zip(starts, lengths, strict=True))

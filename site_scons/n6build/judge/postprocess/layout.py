@@ -18,25 +18,16 @@ ID = "N6-CHECK-042"
 # Numbers of a box; those of yolox have the objectness behind them.
 BOX = 4
 _OF_GRID = 5
-# How a row becomes a box, or an output something else. The C enumeration has the same order.
+# How a row becomes a box, or an output something else; firmware/postprocess has the same names.
 Coding = Literal["centre", "grid", "corners", "offset", "edges", "heat", "points", "scores", "areas"]
-CODINGS: tuple[Coding, ...] = (
-    "centre",
-    "grid",
-    "corners",
-    "offset",
-    "edges",
-    "heat",
-    "points",
-    "scores",
-    "areas",
-)
 _ACTIVATIONS: dict[DecoderName, Activation] = {"yolox": "softmax", "blazeface": "sigmoid"}
 # Boxes of a cell in a grid of blazeface, the likeliest number first.
 _BOXES_OF_CELL = (2, 6, 1)
 # A blazeface with one output for both grids: 16 x 16 cells with two boxes, then 8 x 8 cells with six.
 _BOTH_GRIDS, _FIRST_GRID = 896, 512
 _LARGEST_GRID = 1024
+# A pixel's class is a byte in C.
+_MOST_AREAS = 256
 
 
 @dataclass(frozen=True)
@@ -319,10 +310,12 @@ def _segmentation(given: _Given) -> Layout:
     shape = _plain(given.outputs[0])
     if len(shape) == 2:
         shape = (*shape, 1)
-    if len(shape) != 3 or math.prod(shape) > _MOST:
+    if len(shape) != 3:
         given.refuse("needs one output of height x width x classes", "choose the decoder that fits the network")
     wanted = len(given.classes)
     first = shape[0] < shape[2] if wanted not in (shape[0], shape[2]) else shape[2] != wanted
+    if shape[0 if first else 2] > _MOST_AREAS:
+        given.refuse(f"finds at most {_MOST_AREAS} classes", "name the classes, in the order of the network")
     return _planes(given, shape, "areas", first=first)
 
 
