@@ -18,6 +18,7 @@ MOST_CANDIDATES = 512
 Floats = NDArray[np.float32]
 _TYPES = {"int8": "i1", "uint8": "u1", "float32": "<f4"}
 _MOST_CLASSES = 65536
+_FARTHEST = 16.0
 _LEAST_AREA = np.float32(1e-12)
 
 
@@ -146,9 +147,23 @@ def _overlap(boxes: Floats, box: Floats) -> Floats:
 
 
 def _found(layout: Layout, score: np.float32, number: int, numbers: Floats) -> Found:
-    left, top, right, bottom = (float(min(max(each, 0), 1)) for each in numbers[:BOX])
-    points = tuple(Point(float(x), float(y)) for x, y in numbers[BOX:].reshape(-1, 2))
-    return Found(_name(layout, number), float(score), left, top, right - left, bottom - top, points)
+    left, top, right, bottom = (_between(each, 0, 1) for each in numbers[:BOX])
+    points = tuple(Point(_place(x), _place(y)) for x, y in numbers[BOX:].reshape(-1, 2))
+    return Found(_name(layout, number), _finite(score), left, top, right - left, bottom - top, points)
+
+
+def _finite(value: np.float32) -> float:
+    """Return a number for a page and for JSON, which have no infinity."""
+    return float(value) if np.isfinite(value) else 0.0
+
+
+def _between(value: np.float32, low: float, high: float) -> float:
+    return min(max(float(value), low), high) if value > low else low
+
+
+def _place(value: np.float32) -> float:
+    """Return the place of a point, which may be outside the picture."""
+    return _between(value, -_FARTHEST, _FARTHEST)
 
 
 def _name(layout: Layout, number: int) -> str:
@@ -158,12 +173,12 @@ def _name(layout: Layout, number: int) -> str:
 def _pose(layout: Layout, outputs: Sequence[Floats]) -> Found:
     values = _values(layout.levels[0].scores, outputs)
     if layout.coding == "points":
-        points = tuple(Point(float(x), float(y), float(score)) for y, x, score in values)
+        points = tuple(Point(_place(x), _place(y), _finite(score)) for y, x, score in values)
     else:
         width, height = layout.area
         best, scores = values.argmax(0), _activated(layout, values)
         points = tuple(
-            Point((int(at) % width + 0.5) / width, (int(at) // width + 0.5) / height, float(scores[at, number]))
+            Point((int(at) % width + 0.5) / width, (int(at) // width + 0.5) / height, _finite(scores[at, number]))
             for number, at in enumerate(best)
         )
     return Found("pose", sum(point.score for point in points) / len(points), points=points)
@@ -174,7 +189,7 @@ def _classes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
     (scores,) = _activated(layout, values)
     order = np.argsort(-values[0], kind="stable")[: layout.settings.most]
     return tuple(
-        Found(_name(layout, int(each)), float(scores[each]))
+        Found(_name(layout, int(each)), _finite(scores[each]))
         for place, each in enumerate(order)
         if place == 0 or scores[each] >= np.float32(layout.settings.score)
     )

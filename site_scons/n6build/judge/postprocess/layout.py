@@ -26,6 +26,7 @@ _BOXES_OF_CELL = (2, 6, 1)
 # A blazeface with one output for both grids: 16 x 16 cells with two boxes, then 8 x 8 cells with six.
 _BOTH_GRIDS, _FIRST_GRID = 896, 512
 _LARGEST_GRID = 1024
+_LARGEST_ANCHOR = 16.0
 # A pixel's class is a byte in C.
 _MOST_AREAS = 256
 
@@ -193,7 +194,7 @@ def _yolo_v8(given: _Given) -> Layout:
 
 def _yolox(given: _Given) -> Layout:
     anchors = given.settings.anchors
-    if not anchors or any(len(each) != 2 or min(each) <= 0 for each in anchors):
+    if not anchors or any(len(each) != 2 or not all(0 < size <= _LARGEST_ANCHOR for size in each) for each in anchors):
         hint = "for example anchors: [[0.5, 0.5], [0.07, 0.25], [0.23, 0.7]]"
         given.refuse("needs a width and a height for each of its anchors", hint)
     levels: list[Level] = []
