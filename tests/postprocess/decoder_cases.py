@@ -1,4 +1,4 @@
-"""Networks whose outputs a decoder takes, in the forms of real ones, and random outputs."""
+"""Networks whose outputs a decoder takes, and random outputs of them."""
 
 from __future__ import annotations
 

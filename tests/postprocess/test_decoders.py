@@ -1,4 +1,4 @@
-"""A decoder finds what is in the outputs, and refuses outputs of another network by name."""
+"""A decoder finds what is in the outputs, and refuses those of another network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decoder in C finds everything that the one in Python finds, by the same description."""
+"""The decoder in C finds everything that the one in Python finds."""
 
 from __future__ import annotations
 

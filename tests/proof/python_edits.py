@@ -672,8 +672,8 @@ _PACKAGES = """
     n6build.compile.reference n6build.judge.accuracy
     n6build.compile.reference.operators n6build.compile.st_edge_ai n6build.describe n6build.describe.formats
     n6build.describe.hardware n6build.engine n6build.judge n6build.judge.compare n6build.judge.npu
-    n6build.judge.postprocess n6build.judge.own_blobs n6build.place n6build.place.image n6build.place.memory_plan n6build.place.reloc
-    n6build.place.trust n6build.steps n6build.tell
+    n6build.judge.postprocess n6build.judge.own_blobs n6build.place n6build.place.image
+    n6build.place.memory_plan n6build.place.reloc n6build.place.trust n6build.steps n6build.tell
 """
 _OUTSIDE = "activations in external RAM, of which these builds have none"
 _NOT_IN_A_MODEL = "its kernel, if any, is in another module; no model of the project has such an operator"

@@ -140,7 +140,7 @@ def test_the_browser_loads_nothing_and_runs_only_the_script_that_sorts() -> None
     assert html.count("<script") == 1
     assert script == (TEMPLATE.parent / "report_sort.js.j2").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     assert re.findall(r'Content-Security-Policy" content="([^"]*)"', html) == [policy]
     # The script reads the page and moves its rows; it makes no markup of any text.
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|Function|fetch|import", script)
@@ -283,7 +283,9 @@ def named(name: str) -> Report:
 
 def test_the_picture_of_a_run_is_part_of_the_page_only() -> None:
     assert "<img" not in report_html(REPORT)
+    assert "img-src" not in report_html(REPORT)
     report = replace(REPORT, boxes_png=b"picture")
     assert '<img class="found"' in report_html(report)
+    assert "default-src 'none'; img-src data:; style-src" in report_html(report)
     assert base64.b64encode(b"picture").decode() in report_html(report)
     assert "boxes_png" not in json.loads(report_json(report))

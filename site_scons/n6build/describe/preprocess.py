@@ -42,7 +42,14 @@ class Sound:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a picture, in its pixels; with black borders it is larger than the picture."""
+    """A part of a picture, which may be larger than the picture.
+
+    Attributes:
+        left: Pixels from the left edge of the picture.
+        top: Pixels from the upper edge of the picture.
+        width: Pixels.
+        height: Pixels.
+    """
 
     left: float
     top: float

@@ -1,4 +1,4 @@
-"""Steps for the headers of an application: app_config.h and app_buffers.h, and n6_decoder.h.
+"""Steps for the headers of an application, such as app_config.h and n6_decoder.h.
 
 Only models whose model.yaml describes an application, or a decoder, have these headers.
 """

@@ -1,4 +1,4 @@
-"""Boxes, points, classes and areas of a run, as lines, as JSON and drawn into pictures."""
+"""Things that a network has found in a run: as lines, as JSON, and drawn."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ def decoded_inputs(network: NetworkOutcome, pictures: Sequence[Path], how: Prepr
 
 
 def boxes_json(inputs: Sequence[DecodedInput]) -> str:
-    """Return boxes.json: for each input the things in it, in pixels of the picture or of the input."""
+    """Return boxes.json, which has the things found in each input.
+
+    Places are in pixels of the picture, or of the input if it is no picture.
+    """
     return to_json(
         [
             {
@@ -141,7 +144,7 @@ def _line(one: Found, of: DecodedInput) -> tuple[str, str]:
 
 
 def found_lines(network: NetworkOutcome) -> Iterator[str]:
-    """Yield a sentence on everything that a network has found, if its outputs were decoded."""
+    """Yield a sentence on everything found, if the outputs were decoded."""
     counts: dict[str, int] = {}
     for one in (one for each in network.decoded for one in each.found):
         counts[one.label] = counts.get(one.label, 0) + 1

@@ -102,7 +102,10 @@ def _boxes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
 
 
 def _candidates(layout: Layout, level: Level, outputs: Sequence[Floats]) -> tuple[Floats, NDArray[np.int64], Floats]:
-    """Return score, class and numbers of each candidate: left, top, right, bottom, then its points."""
+    """Return score, class and numbers of each candidate.
+
+    The numbers are left, top, right and bottom, then its points.
+    """
     boxes = _values(level.boxes, outputs)
     classes, best = _best(layout, _values(level.scores, outputs))
     if level.objectness:
@@ -136,7 +139,10 @@ def _candidates(layout: Layout, level: Level, outputs: Sequence[Floats]) -> tupl
 
 
 def _overlap(boxes: Floats, box: Floats) -> Floats:
-    """Return the share in common of each box with another one; 0 for a box without an area."""
+    """Return the share in common of each box with another one.
+
+    It is 0 for a box without an area.
+    """
     sizes = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
     both = np.maximum(sizes, np.float32(0)).prod(-1)
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
@@ -196,7 +202,10 @@ def _classes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
 
 
 def _areas(layout: Layout, outputs: Sequence[Floats]) -> Decoded:
-    """Return the class of each pixel; a single plane has a class where its score is high enough."""
+    """Return the class of each pixel.
+
+    A single plane has its class where its score is high enough.
+    """
     classes, scores = _best(layout, _values(layout.levels[0].scores, outputs))
     alone = layout.levels[0].scores.columns == 1
     if alone:

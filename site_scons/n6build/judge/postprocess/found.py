@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Point:
-    """A point, in shares of the input; the score is 1 if the network has none."""
+    """A point of a pose or a face.
+
+    Attributes:
+        x: Place in shares of the input, 0 at the left.
+        y: Place in shares of the input, 0 at the top.
+        score: Score, 1 if the network has none.
+    """
 
     x: float
     y: float

@@ -1,4 +1,4 @@
-"""n6_decoder.h: the layout of a network's outputs, as firmware/postprocess decodes by it."""
+"""Layout of a network's outputs as a C header, n6_decoder.h."""
 
 from __future__ import annotations
 
