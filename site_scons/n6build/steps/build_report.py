@@ -61,7 +61,7 @@ class BuildReportParameters:
         networks: Networks of the application.
         runtime: Linked runtime.
         run: Path of run.json; empty if nothing ran.
-        picture: Path of the picture with boxes; empty without one.
+        picture: Path of the picture of the run; empty without one.
         programs: Names of the programs whose ELF files are among the sources.
         version: Version of n6build.
     """
@@ -100,7 +100,7 @@ def report_step(
         elves: ELF files of this project's programs by name.
         checks: Path of checks.json.
         run: Path of run.json; empty if nothing runs.
-        picture: Path of the picture with the boxes of the run; empty without one.
+        picture: Path of the picture of the run; empty without one.
         others: Further files of this build, made before the report.
     """
     described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
@@ -167,7 +167,7 @@ def make_build_report(call: Call) -> None:
     if outcome and outcome.counts == "instructions":
         report = replace(report, run=_run_section(outcome))
     if given.picture:
-        report = replace(report, boxes_png=read_bytes(Path(given.picture)))
+        report = replace(report, picture_png=read_bytes(Path(given.picture)))
     if site and site.plan.steps:
         report = replace(report, plan_svg=plan_picture(site))
     text = report_text(report)

@@ -46,6 +46,7 @@ from n6build.steps.reloc_summary import reloc_summary_step
 from n6build.steps.romfs_partitions import romfs_partitions
 from n6build.steps.seeded_inputs import with_inputs
 from n6build.steps.verdict import verdict_step
+from n6build.steps.vision_files import SHEET
 
 
 def application_plan(
@@ -206,7 +207,7 @@ def _report(job: Job, networks: Sequence[NetworkSteps], images: Images, before: 
         images.own,
         before.checks.name,
         _run_of(board),
-        next((name for name in done if name.endswith(f"/{PICTURE}")), ""),
+        next((name for name in done if name.endswith((f"/{PICTURE}", f"/{SHEET}"))), ""),
         (*before.sizes.outputs, *done),
     )
     return Part((step,), {"report": step.outputs})

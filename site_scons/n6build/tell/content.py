@@ -223,7 +223,7 @@ class Report:
             paragraph in place of it; the page shows it unescaped. Empty without a plan.
         meanings: Cycles of the virtual board's instructions, empty if none were counted.
         run: None without a run.
-        boxes_png: Picture with boxes and the like as PNG; empty without one.
+        picture_png: Picture of the run as PNG: inputs with boxes, or a contact sheet; empty without one.
     """
 
     application: str
@@ -240,7 +240,7 @@ class Report:
     plan_svg: str = ""
     meanings: dict[str, Meaning] = field(default_factory=dict)
     run: RunSection | None = None
-    boxes_png: bytes = b""
+    picture_png: bytes = b""
 
 
 def urgency(result: Result) -> tuple[int, str]:
@@ -260,7 +260,7 @@ def report_json(report: Report) -> str:
     """
     document = asdict(report)
     document["check_counts"] = counts(report.checks)
-    del document["plan_svg"], document["boxes_png"]
+    del document["plan_svg"], document["picture_png"]
     for axis, written in zip((*report.memory, report.flash), (*document["memory"], document["flash"]), strict=True):
         for space, written_space in zip(axis.spaces, written["spaces"], strict=True):
             written_space["used"] = space.used
