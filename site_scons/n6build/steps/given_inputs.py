@@ -93,7 +93,8 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
         parameters=to_parameters(parameters),
         function="n6build.steps.given_inputs:make_given_inputs",
     )
-    pictures = tuple(map(project_path, files)) if files[0].suffix.lower() in PICTURES else ()
+    are_pictures = all(file.suffix.lower() in PICTURES for file in files)
+    pictures = tuple(map(project_path, files)) if are_pictures else ()
     return GivenInputs(step.name, classes_of(files, inputs, network.model.classes), (step,), pictures)
 
 

@@ -194,7 +194,9 @@ def _drawn(each: DecodedInput, longest: int) -> Image:
             draw.rectangle((x, y, x + box["width"], y + box["height"]), outline=colour, width=line)
         for across, down in _points(one, part):
             draw.ellipse((across - 2 * line, down - 2 * line, across + 2 * line, down + 2 * line), fill=colour)
-        draw.text((x + 2 * line, y + 2 * line + height), f"{one.label} {one.score:.2f}", fill=colour)
+        # A Pillow without FreeType has a font of Latin letters only.
+        label = one.label.encode("latin-1", "replace").decode("latin-1")
+        draw.text((x + 2 * line, y + 2 * line + height), f"{label} {one.score:.2f}", fill=colour)
         # Texts without a box are below each other.
         height += 0 if box else 12
     return picture
