@@ -4,15 +4,9 @@
  */
 #include <stddef.h>
 
+#include "boxes.h"
 #include "float_math.h"
 #include "n6_kernels_plain.h"
-
-typedef struct {
-    float top;
-    float left;
-    float bottom;
-    float right;
-} box_t;
 
 /* A detection: the number of a box, its class and its score. */
 typedef struct {
@@ -21,21 +15,12 @@ typedef struct {
     uint32_t class;
 } found_t;
 
-static box_t box_of(const n6k_float_detections_t *op, uint32_t i)
+static n6k_box_t box_of(const n6k_float_detections_t *op, uint32_t i)
 {
     const float *at = op->boxes + (size_t)i * op->box_size, *anchor = op->anchors + (size_t)i * 4;
     const float y = at[0] / op->y_scale * anchor[2] + anchor[0], x = at[1] / op->x_scale * anchor[3] + anchor[1];
     const float height = 0.5f * n6k_exp(at[2] / op->h_scale) * anchor[2], width = 0.5f * n6k_exp(at[3] / op->w_scale) * anchor[3];
-    return (box_t){y - height, x - width, y + height, x + width};
-}
-
-static float overlap(box_t a, box_t b)
-{
-    const float of_a = (a.bottom - a.top) * (a.right - a.left), of_b = (b.bottom - b.top) * (b.right - b.left);
-    const float top = a.top > b.top ? a.top : b.top, bottom = a.bottom < b.bottom ? a.bottom : b.bottom;
-    const float left = a.left > b.left ? a.left : b.left, right = a.right < b.right ? a.right : b.right;
-    const float both = (bottom > top ? bottom - top : 0.0f) * (right > left ? right - left : 0.0f);
-    return of_a <= 0.0f || of_b <= 0.0f ? 0.0f : both / (of_a + of_b - both);
+    return (n6k_box_t){y - height, x - width, y + height, x + width};
 }
 
 /* Return the class with the place `rank` in the order of a box's scores; of equal scores, the first class comes first. */
@@ -80,9 +65,9 @@ static uint32_t select(const n6k_float_detections_t *op, const float *scores, ui
         if (next == op->count) {
             break;
         }
-        const box_t box = box_of(op, next);
+        const n6k_box_t box = box_of(op, next);
         uint32_t other = 0;
-        while (other < count && !(overlap(box_of(op, found[other].box), box) > op->most_overlap)) {
+        while (other < count && !(n6k_overlap(box_of(op, found[other].box), box) > op->most_overlap)) {
             other++;
         }
         if (other == count) {
@@ -110,7 +95,7 @@ static uint32_t insert(found_t *list, uint32_t length, uint32_t most, found_t on
 
 static void store(const n6k_float_detections_t *op, uint32_t place, found_t one)
 {
-    const box_t box = box_of(op, one.box);
+    const n6k_box_t box = box_of(op, one.box);
     float *const boxes = op->output, *const classes = boxes + (size_t)op->places * 4, *const scores = classes + op->places;
     boxes[4 * place] = box.top;
     boxes[4 * place + 1] = box.left;

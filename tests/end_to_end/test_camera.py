@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -77,11 +78,13 @@ def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 def test_an_application_as_shipped_draws_boxes_around_faces(built: Project) -> None:
     shipped = sample("boot/STM32N6570-DK_GettingStarted_FaceDetection.hex")
     given = ("board=stm32n6570-dk", f"fsbl={shipped}", f"appli={shipped}", "probe=virtual", "camera=faces.png")
-    result = built.done(*given, "display=out", "frames=3", "flash", "run")
+    result = built.done(*given, "display=out", "frames=3", "flash", "run", "report")
+    report = next((built.root / "build").rglob("report.html")).read_text()
+    assert base64.b64encode((built.root / "out/contact-sheet.png").read_bytes()).decode() in report
     assert "Ended reached 3 pictures on the panel" in result.output
     assert "Camera" in result.output
     assert "as finished pixels, without the ISP" in result.output
-    assert "finding" not in result.output
+    assert "; 0 findings, " in result.output
     folder = built.root / "out"
     # The third picture is the same as the second one.
     pictures = ["contact-sheet.png", "frame-0001.png", "frame-0002.png"]

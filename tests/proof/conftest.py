@@ -64,7 +64,7 @@ def describe_an_application(project: Project) -> None:
     project.replace(
         "models/miniresnet/model.yaml",
         "result: classification",
-        "application: {input: {colour: grey}, aspect: fit}\nresult: classification",
+        "application: {input: {colour: grey}, aspect: fit}\npostprocess: {decoder: classification}\nresult: classification",
     )
 
 

@@ -481,6 +481,13 @@ EDITS = (
         ("describe/application.py", "lcd_width: Dimension = 800", "lcd_width: Dimension = 801"),
     ),
     *linked(
+        "network_app/n6_decoder.h",
+        ("describe/postprocess.py", "most: Count = 100", "most: Count = 101"),
+        ("judge/postprocess/layout.py", 'settings.decoder, "none")', 'settings.decoder, "sigmoid")'),
+        ("judge/postprocess/header.py", ':.9g}"', ':.8f}"'),
+    ),
+    *linked("checks.json", ("check/rules/outputs.py", '"outputs fit the decoder', '"outputs suit the decoder')),
+    *linked(
         "network_app/app_buffers.h",
         (
             "compile/application/activation_buffers.py",
@@ -665,8 +672,8 @@ _PACKAGES = """
     n6build.compile.reference n6build.judge.accuracy
     n6build.compile.reference.operators n6build.compile.st_edge_ai n6build.describe n6build.describe.formats
     n6build.describe.hardware n6build.engine n6build.judge n6build.judge.compare n6build.judge.npu
-    n6build.judge.own_blobs n6build.place n6build.place.image n6build.place.memory_plan n6build.place.reloc
-    n6build.place.trust n6build.steps n6build.tell
+    n6build.judge.postprocess n6build.judge.own_blobs n6build.place n6build.place.image
+    n6build.place.memory_plan n6build.place.reloc n6build.place.trust n6build.steps n6build.tell
 """
 _OUTSIDE = "activations in external RAM, of which these builds have none"
 _NOT_IN_A_MODEL = "its kernel, if any, is in another module; no model of the project has such an operator"
@@ -698,6 +705,7 @@ _BY_REASON = {
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
         n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets
         n6build.steps.profile_files n6build.steps.sound_files n6build.steps.vision_files
+        n6build.steps.decoded_files n6build.judge.postprocess.decode n6build.judge.postprocess.found
         n6build.describe.hardware.gdb_registers
         n6build.base.pictures n6build.board.virtual_board.camera n6build.board.virtual_board.pictures
         n6build.describe.option_lists

@@ -279,3 +279,13 @@ def named(name: str) -> Report:
         checks=(Result("N6-CHECK-001", "t", "error", "failed", (Finding(name, name, name),)),),
         actions=(DoneStep("network", name, 0.0),),
     )
+
+
+def test_the_picture_of_a_run_is_part_of_the_page_only() -> None:
+    assert "<img" not in report_html(REPORT)
+    assert "img-src" not in report_html(REPORT)
+    report = replace(REPORT, picture_png=b"picture")
+    assert '<img class="found"' in report_html(report)
+    assert "default-src 'none'; img-src data:; style-src" in report_html(report)
+    assert base64.b64encode(b"picture").decode() in report_html(report)
+    assert "picture_png" not in json.loads(report_json(report))

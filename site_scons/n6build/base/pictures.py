@@ -34,6 +34,7 @@ def require_pillow() -> ModuleType:
     """
     try:
         import PIL.Image  # noqa: PLC0415 - an extra
+        import PIL.ImageDraw  # noqa: PLC0415
         import PIL.ImageOps  # noqa: PLC0415
         import PIL.ImageSequence  # noqa: PLC0415
     except ImportError as error:

@@ -12,6 +12,7 @@ from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.model_facts import ModelFacts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.model import TensorType
+from n6build.describe.postprocess import Postprocess
 from n6build.judge.npu.saturation import Reach
 from n6build.place.image.elf_reader import Section, Symbol
 from n6build.place.image.foreign import Role, StartedProgram
@@ -30,6 +31,8 @@ class CheckedModel:
         waived: Ids of waived checks, with reasons.
         input_type: Type that the application expects, or None.
         output_type: Type that the application expects, or None.
+        postprocess: Decoder of its outputs, or None.
+        classes: Names of its classes.
     """
 
     name: str
@@ -37,6 +40,8 @@ class CheckedModel:
     waived: dict[str, str]
     input_type: TensorType | None
     output_type: TensorType | None
+    postprocess: Postprocess | None = None
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from n6build.describe.compiled_folder import folders_with_networks, holds_networ
 from n6build.describe.compiled_from import Origin, origin_of
 from n6build.describe.folder_name import RESERVED, folder_name, is_folder_name
 from n6build.describe.nearest_paths import nearest_paths
+from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.describe.relocatable_file import is_relocatable
@@ -116,6 +117,7 @@ class ModelFile:
         sha256: SHA-256 of the file in hex; a file with another one is refused. With `quantise`, of the int8 file.
         quantise: How a float model becomes an int8 one.
         preprocess: How pictures, sounds and tables become inputs.
+        postprocess: How outputs become boxes, points, classes or areas.
         description: A line for `scons models`.
         quality: A measured result, for `scons models` and for the reader.
         made_by: Script that trained the model; for the reader.
@@ -137,6 +139,7 @@ class ModelFile:
     made_by: str | None = None
     quantise: Quantise | None = None
     preprocess: Preprocess = field(default_factory=Preprocess)
+    postprocess: Postprocess | None = None
     network: NetworkChoices = field(default_factory=NetworkChoices)
     checks: Checks = field(default_factory=Checks)
     application: Application | None = None
@@ -154,8 +157,8 @@ class Model:
     relocatable model (file `relocatable`). inputs, expected: Paths of the test vectors. waived: Ids of checks with reasons.
     description_file: The model.yaml, None for a bare model file or folder. reference: Model that the reference interpreter
     runs; None without one, or if nothing is compared. not_compared: Reason why nothing is compared. tolerance: None if
-    model.yaml names none. quantise: Settings of stage 0, None if the
-    file is not quantised here. float_file: Float model that `file` is made from. samples, dataset, labels_file: Its samples."""
+    model.yaml names none. quantise: Settings of stage 0, None if the file is not quantised here. float_file: Float model that
+    `file` is made from. samples, dataset, labels_file: Its samples."""
 
     name: str
     file: Path | None
@@ -182,6 +185,7 @@ class Model:
     dataset: Path | None = None
     labels_file: Path | None = None
     preprocess: Preprocess = field(default_factory=Preprocess)
+    postprocess: Postprocess | None = None
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
@@ -298,6 +302,7 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         relocatable=relocatable,
         quantise=quantise,
         preprocess=described.preprocess,
+        postprocess=described.postprocess,
         samples=folder / quantise.samples if quantise and quantise.samples else None,
         dataset=folder / quantise.dataset if quantise and quantise.dataset else None,
         labels_file=folder / quantise.labels if quantise and quantise.labels else None,
@@ -370,8 +375,7 @@ def _check_network(model: ModelFile, folder: Path, document: Document) -> None:
             "N6-MODEL-007", f"'{network.name}' is not a valid name for a network: a C identifier", where=where
         )
     if network.folder and not is_folder(folder / network.folder):
-        where = document.where("network", "folder")
-        raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
+        raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=document.where("network", "folder"))
     known = backend_names()
     if network.backend not in ("auto", *known):
         hint = did_you_mean(network.backend, ("auto", *known))
@@ -385,12 +389,8 @@ def _check_network(model: ModelFile, folder: Path, document: Document) -> None:
 
 def _check_classes(model: ModelFile, document: Document) -> None:
     if model.result == "classification" and not model.classes:
-        raise N6Error(
-            "N6-MODEL-004",
-            "a classification needs the names of its classes",
-            where=document.where("result"),
-            hint="add the key 'classes'",
-        )
+        what = "a classification needs the names of its classes"
+        raise N6Error("N6-MODEL-004", what, where=document.where("result"), hint="add the key 'classes'")
     if model.vectors and model.classes:
         for index, label in enumerate(model.vectors.labels):
             if label not in model.classes:

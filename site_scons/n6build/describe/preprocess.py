@@ -41,6 +41,23 @@ class Sound:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a picture, which may be larger than the picture.
+
+    Attributes:
+        left: Pixels from the left edge of the picture.
+        top: Pixels from the upper edge of the picture.
+        width: Pixels.
+        height: Pixels.
+    """
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
 class Preprocess:
     """The way from a picture, a sound or a table to the values of an input.
 
@@ -62,3 +79,20 @@ class Preprocess:
     mean: tuple[float, ...] = ()
     deviation: tuple[float, ...] = ()
     sound: Sound = field(default_factory=Sound)
+
+    def shown_part(self, picture: tuple[int, int], size: tuple[int, int]) -> Part:
+        """Return the part of a picture that fills an input.
+
+        Args:
+            picture: Width and height of the picture.
+            size: Width and height of the input.
+        """
+        width, height = picture
+        if self.resize == "stretch":
+            return Part(0, 0, width, height)
+        wanted = size[0] / size[1]
+        if (width / height >= wanted) == (self.resize == "crop"):
+            shown = wanted * height
+            return Part((width - shown) / 2, 0, shown, height)
+        shown = width / wanted
+        return Part(0, (height - shown) / 2, width, shown)

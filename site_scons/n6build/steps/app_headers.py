@@ -1,6 +1,6 @@
-"""Step for app_config.h and app_buffers.h, the headers of an application.
+"""Steps for the headers of an application, such as app_config.h and n6_decoder.h.
 
-Only models whose model.yaml describes an application have these headers.
+Only models whose model.yaml describes an application, or a decoder, have these headers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from n6build.compile.application.activation_buffers import buffers_header
 from n6build.compile.application.app_config import TEMPLATE, app_config
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.application import Application
+from n6build.describe.postprocess import Postprocess
 from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.postprocess.header import TEMPLATE as DECODER
+from n6build.judge.postprocess.header import decoder_header
+from n6build.judge.postprocess.layout import ID as LAYOUT
+from n6build.judge.postprocess.layout import layout_of
 from n6build.steps.compiled_network import NetworkSteps
 
 
@@ -38,28 +43,69 @@ class AppHeadersParameters:
     weights: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class DecoderHeaderParameters:
+    """Parameters of the step for n6_decoder.h.
+
+    Attributes:
+        model: Name of the model.
+        postprocess: Decoder that model.yaml describes.
+        classes: Labels of the outputs.
+        name: Name of the compiled network.
+        folder: Folder of the compiled network.
+        weights: Names of the network's raw weight files.
+    """
+
+    model: str
+    postprocess: Postprocess
+    classes: tuple[str, ...]
+    name: str
+    folder: str
+    weights: tuple[str, ...]
+
+
 def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
-    """Return the step for both headers, or none without an application in model.yaml.
+    """Return the steps for the headers that model.yaml describes.
 
     Args:
         folder: Folder for the headers.
         network: Compiled network of the model.
     """
     model = network.model
-    if model.application is None:
-        return ()
-    step = Step(
+    steps = []
+    if model.application is not None:
+        steps.append(_application_step(folder, network, model.application))
+    if model.postprocess is not None and LAYOUT not in model.waived:
+        parameters = DecoderHeaderParameters(
+            model.name, model.postprocess, model.classes, network.name, network.folder, network.weights
+        )
+        steps.append(
+            Step(
+                verb="Header",
+                stage="header",
+                outputs=(f"{folder}/n6_decoder.h",),
+                sources=network.described,
+                parameters=to_parameters(parameters),
+                templates=(project_path(DECODER),),
+                function="n6build.steps.app_headers:make_decoder_header",
+            )
+        )
+    return tuple(steps)
+
+
+def _application_step(folder: str, network: NetworkSteps, application: Application) -> Step:
+    model = network.model
+    return Step(
         verb="Header",
         stage="header",
         outputs=(f"{folder}/app_config.h", f"{folder}/app_buffers.h"),
         sources=network.described,
         parameters=to_parameters(
-            AppHeadersParameters(model.application, model.classes, network.name, network.folder, network.weights)
+            AppHeadersParameters(application, model.classes, network.name, network.folder, network.weights)
         ),
         templates=tuple(map(project_path, with_included(TEMPLATE))),
         function="n6build.steps.app_headers:make_app_headers",
     )
-    return (step,)
 
 
 def make_app_headers(call: Call) -> None:
@@ -69,3 +115,15 @@ def make_app_headers(call: Call) -> None:
     config, buffers = call.outputs
     write_atomically(config, app_config(given.application, given.classes, artifacts))
     write_atomically(buffers, buffers_header(artifacts.pools, artifacts.inputs))
+
+
+def make_decoder_header(call: Call) -> None:
+    """Write n6_decoder.h.
+
+    Raises:
+        N6Error: N6-CHECK-042 if the outputs do not fit the decoder.
+    """
+    given = call.parameters_as(DecoderHeaderParameters)
+    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    layout = layout_of(given.postprocess, artifacts.inputs, artifacts.outputs, given.classes)
+    write_atomically(call.outputs[0], decoder_header(layout, given.model))

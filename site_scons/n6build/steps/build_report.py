@@ -11,11 +11,12 @@ from pathlib import Path
 from n6build.base.console import say, show
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, write_atomically
+from n6build.base.files import is_file, read_bytes, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.base.version import version
 from n6build.board.run.comparison_text import result_lines, worst_outputs
+from n6build.board.run.decoded import found_lines
 from n6build.board.run.npu_epochs import HardwareEpoch, hardware_epochs
 from n6build.board.run.session import Outcome, read_outcome
 from n6build.check.run import read_results
@@ -60,6 +61,7 @@ class BuildReportParameters:
         networks: Networks of the application.
         runtime: Linked runtime.
         run: Path of run.json; empty if nothing ran.
+        picture: Path of the picture of the run; empty without one.
         programs: Names of the programs whose ELF files are among the sources.
         version: Version of n6build.
     """
@@ -68,6 +70,7 @@ class BuildReportParameters:
     networks: tuple[_Network, ...]
     runtime: RuntimeVersion
     run: str
+    picture: str
     programs: tuple[str, ...]
     version: str
 
@@ -82,6 +85,7 @@ def report_step(
     elves: Mapping[str, str],
     checks: str,
     run: str,
+    picture: str,
     others: Sequence[str],
 ) -> Step:
     """Return the step that writes the report.
@@ -96,6 +100,7 @@ def report_step(
         elves: ELF files of this project's programs by name.
         checks: Path of checks.json.
         run: Path of run.json; empty if nothing runs.
+        picture: Path of the picture of the run; empty without one.
         others: Further files of this build, made before the report.
     """
     described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
@@ -110,12 +115,12 @@ def report_step(
             checks,
             *elves.values(),
             *dict.fromkeys(files),
-            *([run] if run else []),
+            *filter(None, (run, picture)),
             *board_files(board),
             project_path(MODEL),
         ),
         parameters=to_parameters(
-            BuildReportParameters(choice_of(board), described, runtime, run, tuple(elves), version())
+            BuildReportParameters(choice_of(board), described, runtime, run, picture, tuple(elves), version())
         ),
         templates=tuple(map(project_path, with_included(html.TEMPLATE))),
         after=tuple(others),
@@ -161,6 +166,8 @@ def make_build_report(call: Call) -> None:
         report = replace(report, meanings=outcome.meanings, networks=_compared(report.networks, outcome))
     if outcome and outcome.counts == "instructions":
         report = replace(report, run=_run_section(outcome))
+    if given.picture:
+        report = replace(report, picture_png=read_bytes(Path(given.picture)))
     if site and site.plan.steps:
         report = replace(report, plan_svg=plan_picture(site))
     text = report_text(report)
@@ -180,7 +187,9 @@ def plan_picture(site: Site) -> str:
 
 def _compared(sections: Sequence[NetworkSection], outcome: Outcome) -> tuple[NetworkSection, ...]:
     """Return the sections with comparison results; a watched program has none."""
-    told = [(*result_lines([network]), *worst_outputs(network)) for network in outcome.networks] or [()] * len(sections)
+    told = [
+        (*result_lines([network]), *worst_outputs(network), *found_lines(network)) for network in outcome.networks
+    ] or [()] * len(sections)
     return tuple(replace(section, compared=lines) for section, lines in zip(sections, told, strict=True))
 
 

@@ -21,6 +21,7 @@ from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import TensorType
+from n6build.describe.postprocess import Postprocess
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.saturation import reach_of_network
 from n6build.place.image.manifest import read_manifest
@@ -51,6 +52,8 @@ class _Network:
     waived: dict[str, str]
     input_type: TensorType | None
     output_type: TensorType | None
+    postprocess: Postprocess | None
+    classes: tuple[str, ...]
     name: str
     folder: str
     weights: tuple[str, ...]
@@ -179,6 +182,8 @@ def _network(steps: NetworkSteps) -> _Network:
         _facts(model.file) if model.file and not model.float_file else None,
         model.waived,
         *types,
+        model.postprocess,
+        model.classes,
         steps.name,
         steps.folder,
         steps.weights,
@@ -220,7 +225,15 @@ def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
     file = Path(network.file) if network.file else None
     artifacts = read_artifacts(Path(network.folder), network.name, network.weights)
     return NetworkSubject(
-        model=CheckedModel(network.model, file, network.waived, network.input_type, network.output_type),
+        model=CheckedModel(
+            network.model,
+            file,
+            network.waived,
+            network.input_type,
+            network.output_type,
+            network.postprocess,
+            network.classes,
+        ),
         for_npu=network.for_npu,
         artifacts=artifacts,
         pools=network.pools,

@@ -20,7 +20,7 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.choices import Choices
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import MOST
-from n6build.describe.sample_files import classes_of, is_media, sample_files, spread
+from n6build.describe.sample_files import PICTURES, classes_of, is_media, sample_files, spread
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
 
@@ -56,11 +56,13 @@ class GivenInputs:
         file: File with a row for each input; empty for the model's own.
         labels: Right class of each row; empty if it is unknown.
         steps: Step that makes the file of pictures, sounds or tables.
+        pictures: Pictures of the rows; empty for inputs of other kinds.
     """
 
     file: str
     labels: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    pictures: tuple[str, ...] = ()
 
 
 def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenInputs:
@@ -91,7 +93,9 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
         parameters=to_parameters(parameters),
         function="n6build.steps.given_inputs:make_given_inputs",
     )
-    return GivenInputs(step.name, classes_of(files, inputs, network.model.classes), (step,))
+    are_pictures = all(file.suffix.lower() in PICTURES for file in files)
+    pictures = tuple(map(project_path, files)) if are_pictures else ()
+    return GivenInputs(step.name, classes_of(files, inputs, network.model.classes), (step,), pictures)
 
 
 def make_given_inputs(call: Call) -> None:

@@ -23,6 +23,7 @@ from n6build.steps.build_report import report_step
 from n6build.steps.checks import checks_step
 from n6build.steps.comparison import COMPARE, check_compare, compare_plan
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.decoded_files import PICTURE
 from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
@@ -45,6 +46,7 @@ from n6build.steps.reloc_summary import reloc_summary_step
 from n6build.steps.romfs_partitions import romfs_partitions
 from n6build.steps.seeded_inputs import with_inputs
 from n6build.steps.verdict import verdict_step
+from n6build.steps.vision_files import SHEET
 
 
 def application_plan(
@@ -205,6 +207,7 @@ def _report(job: Job, networks: Sequence[NetworkSteps], images: Images, before: 
         images.own,
         before.checks.name,
         _run_of(board),
+        next((name for name in done if name.endswith((f"/{PICTURE}", f"/{SHEET}"))), ""),
         (*before.sizes.outputs, *done),
     )
     return Part((step,), {"report": step.outputs})

@@ -30,14 +30,19 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.choices import Trace
 from n6build.describe.hardware.board import Board
 from n6build.describe.model import Tolerance
+from n6build.describe.postprocess import Postprocess
+from n6build.describe.preprocess import Preprocess
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.trace import TracedNetwork
 from n6build.judge.npu.uses import npu_use, require_modelled
+from n6build.judge.postprocess.layout import ID as LAYOUT
+from n6build.judge.postprocess.layout import layout_of
 from n6build.judge.timing.expected import NetworkTime
 from n6build.judge.timing.model import MODEL
 from n6build.place.memory_plan.vectors import read_vectors
 from n6build.steps.board_files import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.decoded_files import decoded_outputs, write_decoded
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
@@ -68,6 +73,8 @@ class NetworkOnBoard:
         nudged: See `Expected`.
         is_seeded: Inputs are random.
         approximates: See `Expected`.
+        postprocess: Decoder of its outputs, or None.
+        preprocess: Pre-processing of its pictures.
     """
 
     model: str
@@ -85,6 +92,8 @@ class NetworkOnBoard:
     nudged: str
     is_seeded: bool
     approximates: bool
+    postprocess: Postprocess | None
+    preprocess: Preprocess
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,7 @@ class Session:
         trace: Record of the run that option trace asks for.
         silent: No output, because several sessions run in parallel.
         labels: Right class of each row of the inputs; empty if it is unknown.
+        pictures: Pictures of the rows of the inputs, or empty.
     """
 
     inputs: str = ""
@@ -112,6 +122,7 @@ class Session:
     trace: Trace = "none"
     silent: bool = False
     labels: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
 
     @property
     def is_repeatable(self) -> bool:
@@ -171,14 +182,18 @@ def run_board_step(
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
-    vectors += [project_path(file) for file in (session.inputs, session.sound.heard) if file]
+    vectors += [project_path(file) for file in (session.inputs, session.sound.heard, *session.pictures) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
     return Step(
         verb="Run",
         stage="run",
-        outputs=(*run_outputs(output, session.trace), *session.sound.outputs),
+        outputs=(
+            *run_outputs(output, session.trace),
+            *decoded_outputs(output, [each.postprocess for each in described], session.pictures),
+            *session.sound.outputs,
+        ),
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),
@@ -214,6 +229,8 @@ def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
         expected.nudged,
         steps.seeded is not None and not steps.is_sampled,
         expected.approximates,
+        None if LAYOUT in model.waived else model.postprocess,
+        model.preprocess,
     )
 
 
@@ -249,6 +266,8 @@ def perform_run_board(call: Call) -> None:
         if not given.session.silent:
             print_results(outcome, described, times)
             say_registers(outcome.registers, str(call.outputs[0]))
+        how = [each.preprocess for each in given.networks]
+        write_decoded(outcome.networks, how, given.session.pictures, call.outputs, silent=given.session.silent)
         outcome.raise_if_wrong()
     check_registers(board, outcome.registers)
 
@@ -310,6 +329,9 @@ def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
         network.is_seeded,
         nudged,
         _float_ulps(network, artifacts),
+        layout=layout_of(network.postprocess, artifacts.inputs, artifacts.outputs, network.classes)
+        if network.postprocess
+        else None,
     )
     return model, artifacts
 

@@ -27,7 +27,7 @@ from n6build.steps.flash_board import Target
 from n6build.steps.npu_trace_files import npu_files
 from n6build.steps.profile_files import profiled, run_outputs
 from n6build.steps.sound_files import Sound, with_sound
-from n6build.steps.vision_files import Vision, with_vision
+from n6build.steps.vision_files import Vision, keep_sheet, with_vision
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def run_until_step(
     return Step(
         verb="Run",
         stage="run",
-        outputs=(*run_outputs(output, trace), *sound.outputs),
+        outputs=(*run_outputs(output, trace), *vision.outputs(output), *sound.outputs),
         sources=(*elves.values(), *receipts, *emulator_files(target, board), *heard),
         parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb, sound, vision)),
         templates=emulator_templates(target),
@@ -115,6 +115,7 @@ def perform_run_until(call: Call) -> None:
             with_vision(with_ears, given.vision) as watched,
         ):
             outcome = run_until(watched, given.until, programs, gdb=given.gdb, on_line=show_line)
+        keep_sheet(given.vision, call.outputs)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], _junit(outcome))
         say_registers(outcome.registers, str(call.outputs[0]))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.console import say
-from n6build.base.files import to_json, write_atomically
+from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.pictures import require_pillow
 from n6build.base.regular_file import open_regular
@@ -44,6 +44,14 @@ class Vision:
         """Files and folders that a run reads and writes besides its own."""
         named = [self.display] + ([] if self.camera.startswith(PATTERN) else [self.camera])
         return tuple(project_path(each) for each in named if each)
+
+    def outputs(self, run: str) -> tuple[str, ...]:
+        """Return the copy of the contact sheet for the report.
+
+        Args:
+            run: Path of run.json.
+        """
+        return (str(Path(run).with_name(SHEET)),) if self.display else ()
 
 
 @contextmanager
@@ -151,3 +159,10 @@ def _png(picture: Image) -> bytes:
     content = io.BytesIO()
     picture.save(content, "PNG")
     return content.getvalue()
+
+
+def keep_sheet(vision: Vision, outputs: Sequence[Path]) -> None:
+    """Copy the contact sheet to the output of the step; it is empty if nothing was shown."""
+    for copy in (each for each in outputs if each.name == SHEET):
+        sheet = Path(vision.display) / SHEET
+        write_atomically(copy, read_bytes(sheet) if sheet.is_file() else b"")

@@ -223,6 +223,7 @@ class Report:
             paragraph in place of it; the page shows it unescaped. Empty without a plan.
         meanings: Cycles of the virtual board's instructions, empty if none were counted.
         run: None without a run.
+        picture_png: Picture of the run as PNG: inputs with boxes, or a contact sheet; empty without one.
     """
 
     application: str
@@ -239,6 +240,7 @@ class Report:
     plan_svg: str = ""
     meanings: dict[str, Meaning] = field(default_factory=dict)
     run: RunSection | None = None
+    picture_png: bytes = b""
 
 
 def urgency(result: Result) -> tuple[int, str]:
@@ -253,12 +255,12 @@ def urgency(result: Result) -> tuple[int, str]:
 def report_json(report: Report) -> str:
     """Return the fields of `Report` under their names, as JSON.
 
-    The picture is left out. Additional fields are the `used` bytes of each space, and check_counts, the
+    The pictures are left out. Additional fields are the `used` bytes of each space, and check_counts, the
     number of checks in each state.
     """
     document = asdict(report)
     document["check_counts"] = counts(report.checks)
-    del document["plan_svg"]
+    del document["plan_svg"], document["picture_png"]
     for axis, written in zip((*report.memory, report.flash), (*document["memory"], document["flash"]), strict=True):
         for space, written_space in zip(axis.spaces, written["spaces"], strict=True):
             written_space["used"] = space.used

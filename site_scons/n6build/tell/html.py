@@ -58,6 +58,7 @@ def _environment() -> Environment:
     environment.filters["number"] = lambda value: f"{value:,}"
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
     environment.filters["sha256"] = _sha256
+    environment.filters["base64"] = lambda data: base64.b64encode(data).decode()
     environment.globals["share"] = share_text
     environment.filters["units_text"] = units_text
     environment.filters["saturation_text"] = saturation_text

@@ -24,6 +24,8 @@ from n6build.board.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 from n6build.compile.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.describe.formats.console import FSBL_NOR, RUN_BEGIN
 from n6build.describe.model import Tolerance
+from n6build.judge.postprocess.found import Decoded
+from n6build.judge.postprocess.layout import Layout
 from n6build.place.memory_plan.vectors import read_vectors, rows
 
 
@@ -45,6 +47,7 @@ class RunModel:
             unknown.
         float_ulps: Distance that float32 outputs may have, as in `judge`.
         is_measured: The labels are those of a dataset, whose accuracy is told.
+        layout: Places of boxes and the like in the outputs, or None.
     """
 
     name: str
@@ -59,6 +62,7 @@ class RunModel:
     nudged: float | None = None
     float_ulps: float = 0.0
     is_measured: bool = False
+    layout: Layout | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ class NetworkOutcome:
         is_seeded: As in `RunModel`.
         nudged: As in `RunModel`.
         is_measured: As in `RunModel`.
+        decoded: Things that it found in each inference; empty without a decoder.
     """
 
     model: str
@@ -104,6 +109,7 @@ class NetworkOutcome:
     is_seeded: bool = False
     nudged: float | None = None
     is_measured: bool = False
+    decoded: tuple[Decoded, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -302,7 +308,7 @@ def run_on_virtual_board(
     )
     log = read_console(result.lines)
     findings = show_findings(result.findings)
-    counts = [_runs_of(model) for model, _ in networks]
+    counts = [read_vectors(model.inputs).count for model, _ in networks]
     say_stops(boot.board, programs, result, ended_early=log.done is None)
     if not findings:
         check_complete(log, sum(counts))
@@ -328,10 +334,6 @@ def longest_line(networks: Sequence[NetworkArtifacts]) -> int:
     return LONGEST_LINE + 2 * max((output.bytes for network in networks for output in network.outputs), default=0)
 
 
-def _runs_of(model: RunModel) -> int:
-    return read_vectors(model.inputs).count
-
-
 def outcome_of(
     model: RunModel,
     artifacts: NetworkArtifacts,
@@ -348,6 +350,8 @@ def outcome_of(
         expected: Expected outputs of each inference, or empty.
         labels: Label of each inference, or empty.
     """
+    from n6build.judge.postprocess.decode import decode_all  # noqa: PLC0415 - planning decodes nothing.
+
     verdicts = judge(
         inferences,
         expected,
@@ -368,6 +372,7 @@ def outcome_of(
         is_seeded=model.is_seeded,
         nudged=model.nudged,
         is_measured=model.is_measured,
+        decoded=decode_all(model.layout, [each.output() for each in inferences]) if model.layout else (),
     )
 
 

@@ -1,0 +1,62 @@
+"""Files with the boxes, points, classes and areas of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.board.run.decoded import boxes_json, decoded_inputs, say_decoded, sheet
+from n6build.board.run.session import NetworkOutcome
+from n6build.describe.postprocess import Postprocess
+from n6build.describe.preprocess import Preprocess
+
+BOXES, PICTURE = "boxes.json", "boxes.png"
+
+
+def decoded_outputs(run: str, decoders: Sequence[Postprocess | None], pictures: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that a run writes; none without a decoder.
+
+    Args:
+        run: Path of run.json.
+        decoders: Decoder of each network, or None.
+        pictures: Pictures that are the inputs, or empty.
+    """
+    if not any(decoders):
+        return ()
+    return tuple(str(Path(run).with_name(name)) for name in ((BOXES, PICTURE) if pictures else (BOXES,)))
+
+
+def write_decoded(
+    networks: Sequence[NetworkOutcome],
+    how: Sequence[Preprocess],
+    pictures: Sequence[str],
+    outputs: Sequence[Path],
+    *,
+    silent: bool,
+) -> None:
+    """Print what a run has found, and write it if the step has these outputs.
+
+    Args:
+        networks: Outcome of each network.
+        how: Pre-processing of each network.
+        pictures: Pictures that are the inputs, or empty.
+        outputs: Outputs of the step.
+        silent: Print nothing.
+    """
+    boxes = next((each for each in outputs if each.name == BOXES), None)
+    if boxes is None:
+        return
+    files = list(map(Path, pictures))
+    pairs = zip(networks, how, strict=True)
+    inputs = [item for network, own in pairs for item in decoded_inputs(network, files, own)]
+    write_atomically(boxes, boxes_json(inputs))
+    if not silent:
+        say_decoded(inputs)
+    if pictures:
+        picture = boxes.with_name(PICTURE)
+        write_atomically(picture, sheet(inputs))
+        if not silent:
+            say("Drawn", f"in {project_path(str(picture))}; {BOXES} beside it has the numbers")
