@@ -6,7 +6,6 @@ One thread computes, so that sums have one order.
 from __future__ import annotations
 
 import numpy as np
-import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
@@ -22,8 +21,8 @@ class FloatSession:
         outputs: Names of the outputs.
     """
 
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self._session = open_session(model.SerializeToString(), optimised=True)
+    def __init__(self, model: bytes) -> None:
+        self._session = open_session(model, optimised=True)
         self.outputs = tuple(str(each.name) for each in self._session.get_outputs())
 
     def run(self, sample: Sample) -> list[NDArray[np.generic]]:
