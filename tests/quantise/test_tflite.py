@@ -59,6 +59,8 @@ def test_an_old_float_model_becomes_an_int8_one_that_the_compiler_takes(method: 
     assert figures.drop is not None
     assert abs(figures.drop) <= 1.0
     assert figures.outputs[0].sqnr_db > 25
+    assert {"tensor_7", "classes"} <= {each.name for each in figures.tensors}
+    assert figures.tensors[0].sqnr_db > 25
     graph = graph_of(tmp_path / "int8.tflite")
     assert {each.dtype for each in graph.tensors.values()} == {"int8", "int32"}
     assert made.lines == ("tensor_0 is 1 x 12 x 12 x 3: batch 1", f"200 samples, {method}")
