@@ -13,7 +13,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+from ai_edge_litert.interpreter import Interpreter
+from graph_models import Graph
 from numpy.typing import NDArray
+from one_op_models import packed, tree_of
 from onnx import TensorProto, helper, numpy_helper
 
 CLASSES = ("circle", "square", "star", "cross")
@@ -89,6 +92,15 @@ def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: b
     return model
 
 
+def _least_squares(flat: NDArray[np.float32], classes: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return weights and bias of the last layer."""
+    known = np.hstack([flat, np.ones((len(flat), 1), np.float32)]).astype(np.float64)
+    wanted = np.eye(len(CLASSES))[classes]
+    fitted = np.linalg.solve(known.T @ known + 50 * np.eye(known.shape[1]), known.T @ wanted)
+    # Rounded, so that processors that add in another order get the same weights.
+    return np.round(fitted, 4).astype(np.float32)
+
+
 @cache
 def classifier() -> Trained:
     """Return the trained classifier with 200 samples that it has not seen."""
@@ -96,10 +108,78 @@ def classifier() -> Trained:
     front = onnxruntime.InferenceSession(network(*nothing, features=True).SerializeToString())
     learned, classes = pictures(600, 1)
     (flat,) = front.run(None, {"picture": learned})
-    known = np.hstack([flat, np.ones((len(flat), 1), np.float32)]).astype(np.float64)
-    wanted = np.eye(len(CLASSES))[classes]
-    fitted = np.linalg.solve(known.T @ known + 50 * np.eye(known.shape[1]), known.T @ wanted)
-    # Rounded, so that processors that add in another order get the same weights.
-    fitted = np.round(fitted, 4).astype(np.float32)
+    fitted = _least_squares(flat, classes)
     samples, labels = pictures(200, 2)
     return Trained(network(fitted[:-1], fitted[-1]), samples, labels)
+
+
+@dataclass(frozen=True)
+class TrainedTflite:
+    """A classifier as a float .tflite model of an old converter.
+
+    Operators share a bias, and tensors a name.
+
+    Attributes:
+        model: Bytes of the float model.
+        samples: Inputs, (count, 12, 12, 3).
+        labels: Number of the right class of each.
+    """
+
+    model: bytes
+    samples: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+    def save(self, folder: Path, count: int | None = None) -> Path:
+        """Write net.tflite, samples.npy, labels.npy, and return the model's path."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "net.tflite").write_bytes(self.model)
+        np.save(folder / "samples.npy", self.samples[:count])
+        np.save(folder / "labels.npy", self.labels[:count])
+        return folder / "net.tflite"
+
+
+def tflite_network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: bool = False) -> bytes:
+    """Return the network with this last layer, or only with the features before it."""
+    rng = np.random.default_rng(3)
+    graph = Graph()
+    value = graph.input((1, 12, 12, 3), 0.0, 0)
+    same = graph.constant(rng.normal(0, 0.1, 8).astype(np.float32))
+    for depth, stride, spread in ((3, 1, 0.2), (8, 2, 0.15)):
+        weights = graph.constant(rng.normal(0, spread, (8, 3, 3, depth)).astype(np.float32))
+        size = value.shape[1] // stride
+        conv = {"padding": "SAME", "strideH": stride, "strideW": stride, "fusedActivationFunction": "RELU"}
+        value = graph.add_real("CONV_2D", [value, weights, same], (1, size, size, 8), table="Conv2D", **conv)
+    flat = graph.reshape(value, 1, 288)
+    operands = [flat, graph.constant(last.T.copy()), graph.constant(bias)]
+    classes = graph.add_real("FULLY_CONNECTED", operands, (1, len(CLASSES)))
+    graph.tensors[value.index].name = graph.tensors[same.index].name
+    graph.tensors[classes.index].name = b"classes"
+    graph.tensors[0].shapeSignature = [-1, 12, 12, 3]
+    model = graph.bytes(flat if features else classes)
+    tree = tree_of(model)
+    for code in tree.operatorCodes:
+        # As converters wrote it before there were more than 127 operators.
+        code.builtinCode = 0
+    if features:
+        tree.subgraphs[0].operators = tree.subgraphs[0].operators[:-1]
+    return packed(tree)
+
+
+@cache
+def tflite_classifier() -> TrainedTflite:
+    """Return the trained classifier with 200 samples that it has not seen."""
+    nothing = np.zeros((288, len(CLASSES)), np.float32), np.zeros(len(CLASSES), np.float32)
+    front = Interpreter(model_content=tflite_network(*nothing, features=True))
+    front.allocate_tensors()
+    learned, classes = pictures(600, 1)
+    features = []
+    for each in learned.transpose(0, 2, 3, 1):
+        front.set_tensor(front.get_input_details()[0]["index"], each[None])
+        front.invoke()
+        features.append(front.get_tensor(front.get_output_details()[0]["index"]))
+    flat = np.concatenate(features)
+    fitted = _least_squares(flat, classes)
+    samples, labels = pictures(200, 2)
+    return TrainedTflite(
+        tflite_network(fitted[:-1], fitted[-1]), np.ascontiguousarray(samples.transpose(0, 2, 3, 1)), labels
+    )

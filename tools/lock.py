@@ -60,7 +60,9 @@ def locks() -> tuple[Lock, ...]:
     """
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     return (
-        Lock("development", extras=("compare", "docs", "quantise", "remote", "test", "virtual-board")),
+        Lock(
+            "development", extras=("compare", "docs", "quantise", "quantise-tflite", "remote", "test", "virtual-board")
+        ),
         Lock("runtime", within="development.lock"),
         Lock("build", requirements=tuple(build), within="development.lock"),
         Lock("oldest_cmake", requirements=(OLDEST_CMAKE,)),

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import onnx
 from PIL import Image
-from trained_models import CLASSES, classifier
+from trained_models import CLASSES, classifier, tflite_classifier
 
 from end_to_end.conftest import Project
 
@@ -49,6 +49,21 @@ def test_float_in_board_out(project: Project) -> None:
     again = project.done(*RUN)
     assert f"Quantise {INT8}" in again.output
     assert (project.root / INT8).read_bytes() != made
+
+
+def test_a_float_tflite_model_goes_the_same_way(project: Project) -> None:
+    tflite_classifier().save(project.root / "net", 60)
+    (project.root / "net/model.yaml").write_text(YAML.replace("net.onnx", "net.tflite"))
+    result = project.done(*RUN)
+    assert "Shape tensor_0 is 1 x 12 x 12 x 3: batch 1" in result.output
+    assert "Quantised net.tflite, int8, 60 samples, minmax, a scale for each channel" in result.output
+    assert "2 of 2 outputs equal the reference interpreter bit for bit" in result.output
+    made = project.root / "build/quantised/net/net_int8.tflite"
+    data = made.read_bytes()
+    assert "Quantise" not in project.done(*RUN).output
+    made.unlink()
+    assert "Network" not in project.done(*RUN).output
+    assert made.read_bytes() == data
 
 
 def test_pictures_in_folders_of_their_classes_are_samples_and_inputs(project: Project) -> None:

@@ -21,6 +21,7 @@ from n6build.compile.model_constants import int8_constants
 from n6build.compile.model_facts import read_model_facts
 from n6build.compile.mpool import parse_mpool
 from n6build.compile.prebuilt.weights_array import read_array
+from n6build.compile.quantise.tflite_model import read_float_tflite
 from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.compile.reference.tflite_reader import read_graph
@@ -30,6 +31,7 @@ from n6build.compile.st_edge_ai.log import read_log
 from n6build.compile.st_edge_ai.normalise import normalised_c_info
 from n6build.describe.formats.npu_blob import CONTAINERS, ContainerLayout
 from n6build.describe.hardware.boards import load_board
+from n6build.describe.quantise import Quantise
 from n6build.judge.npu.blobs import read_blobs
 from n6build.judge.npu.disassemble import blob_lines
 from n6build.judge.npu.names import names_of
@@ -45,6 +47,7 @@ from npu.test_containers import example
 from npu.test_trace import BLOB, NETWORK, words
 from one_op_models import Quantisation
 from onnx_models import onnx_model, qdq_convolution
+from trained_models import tflite_classifier
 from virtual_board.npu.model import NPU, as_bytes
 
 from fuzz.descriptions import POOLS
@@ -156,6 +159,12 @@ def _text(data: bytes) -> str:
 NETWORKS = (
     Target(".tflite", lambda: [TFLITE, POOL], of_file("model.tflite", read_graph), [b"TFL3"]),
     Target(".tflite, compiled", lambda: [TFLITE, POOL], _compiled, [b"TFL3"]),
+    Target(
+        ".tflite, float",
+        lambda: [tflite_classifier().model],
+        of_file("float.tflite", partial(read_float_tflite, settings=Quantise())),
+        [b"TFL3"],
+    ),
     Target(".tflite, facts", lambda: [TFLITE], of_file("facts.tflite", read_model_facts), [b"TFL3"]),
     Target(".onnx", lambda: [qdq_convolution()], of_file("model.onnx", read_onnx_graph)),
     Target(".onnx, facts", lambda: [onnx_model(quantised=True)], of_file("facts.onnx", read_model_facts)),

@@ -26,7 +26,7 @@ from reloc.synthetic import synthetic_model
 from shared_folder import made_once, shared_folder
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
-from trained_models import classifier
+from trained_models import classifier, tflite_classifier
 from trust.host_verifier import key_file
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +35,7 @@ BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
 SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/weights_xSPI2.bin", "include/n6_trust_key.h"))
 QUANTISED = "build/quantised/float/accuracy.json"
+INT8_TFLITE = "build/quantised/net/net_int8.tflite"
 INPUTS_OF_QUANTISED = f"{BOARD}/float/inputs/network.npy"
 THEIRS = ("fsbl=theirs/fsbl.bin", "appli=theirs/appli.bin", "data=theirs/data.hex")
 # These reports describe the build itself and are no products.
@@ -170,6 +171,11 @@ def bring_a_float_model(project: Project) -> None:
     (project.root / "float/model.yaml").write_text(description)
 
 
+def bring_a_float_tflite(project: Project) -> None:
+    """Add a float .tflite model with samples."""
+    tflite_classifier().save(project.root / "lite", 20)
+
+
 def bring_rows(project: Project) -> None:
     """Add a table with two inputs of the anomaly detector."""
     vectors = np.load(project.root / "models/anomaly/inputs.npy")
@@ -202,6 +208,9 @@ KINDS = {
             "quantised",
             ("model=float", "samples=float/samples.npy", QUANTISED, INPUTS_OF_QUANTISED),
             bring_a_float_model,
+        ),
+        Kind(
+            "quantised_tflite", ("model=lite/net.tflite", "samples=lite/samples.npy", INT8_TFLITE), bring_a_float_tflite
         ),
         Kind("pictures", ("model=anomaly", "probe=virtual", "inputs=rows.csv", "flash", "run"), bring_rows),
         Kind("given", ("model=given/network_rel.bin", "network"), bring_a_model),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, QUANTISED, SIGNED, SPLIT, WHOLE
+from proof.conftest import BOARD, HOST_FILE, INT8_TFLITE, LIBRARY, LINKED, QUANTISED, SIGNED, SPLIT, WHOLE
 
 Row = tuple[str, str, str]
 
@@ -131,6 +131,12 @@ EDITS = (
         ("judge/accuracy/measure.py", "10 * math.log10", "20 * math.log10"),
         ("judge/accuracy/labels.py", "int(each) for each", "3 - int(each) for each"),
         ("judge/accuracy/run_both.py", "None if labels is None else", "0 if labels is not None else"),
+    ),
+    *edits(
+        "quantised_tflite",
+        INT8_TFLITE,
+        ("compile/quantise/quantise_tflite.py", "QuantGranularity.CHANNELWISE if", "QuantGranularity.TENSORWISE if"),
+        ("compile/quantise/tflite_model.py", 'name + b"#%d"', 'name + b"_%d"'),
     ),
     # n6build's own blobs.
     *for_npu(
@@ -716,7 +722,7 @@ _BY_REASON = {
         n6build.describe.compiled_folder n6build.compile.st_edge_ai.compiler_profile n6build.compile.kernel_files
         n6build.compile.st_edge_ai.find n6build.base.paths n6build.base.version n6build.describe.option
         n6build.describe.option_lists n6build.describe.preprocess n6build.describe.quantise
-        n6build.describe.sample_files
+        n6build.describe.sample_files n6build.describe.tensorflow_models
         n6build.describe.host_program n6build.steps.plan_part
     """,
     _REFUSES: """
@@ -762,6 +768,7 @@ WITHOUT_BYTES = {
     "n6build.base.worker_process": "starts a process, and names its end",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
+    "n6build.compile.quantise.tflite_session": "opens interpreters of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",
     "n6build.describe.nearest_paths": "hints",
     "n6build.base.captured": "runs a tool, whose own bytes count",

@@ -283,12 +283,25 @@ def test_descriptions(yaml: str, id: str, tmp_path: Path) -> None:
     assert caught.value.id == id
 
 
-def test_a_tflite_file_is_refused_by_name_before_anything_is_built(tmp_path: Path) -> None:
-    (tmp_path / "net.tflite").write_bytes(b"TFL3")
-    model = load_model(str(tmp_path / "net.tflite"))
+@pytest.mark.parametrize("name", ["net.h5", "net.keras", "saved"])
+def test_a_keras_model_is_refused_with_the_commands_that_convert_it(name: str, tmp_path: Path) -> None:
+    if name == "saved":
+        (tmp_path / name).mkdir()
+    (tmp_path / name / "saved_model.pb" if name == "saved" else tmp_path / name).write_bytes(b"any")
     with pytest.raises(N6Error) as caught:
-        with_int8_file(model, Choices(samples="samples.npy"))
-    assert (caught.value.id, caught.value.what) == ("N6-QUANT-001", "stage 0 quantises ONNX models, not .tflite")
+        load_model(str(tmp_path / name))
+    assert caught.value.id == "N6-MODEL-002"
+    assert f"TFLiteConverter.from_{'saved_model' if name == 'saved' else 'keras_model'}" in (caught.value.hint or "")
+    assert f"model={name.partition('.')[0]}.tflite" in (caught.value.hint or "")
+    assert ("TF_USE_LEGACY_KERAS=1" in (caught.value.hint or "")) == (name == "net.h5")
+
+
+def test_the_file_of_a_description_is_refused_alike(tmp_path: Path) -> None:
+    folder = described(tmp_path / "net", "quantise: {samples: samples.npy}\n")
+    (folder / "model.yaml").write_text("name: net\nfile: net.h5\nquantise: {samples: samples.npy}\n")
+    (folder / "net.h5").write_bytes(b"any")
+    with pytest.raises(N6Error, match="from_keras_model"):
+        with_int8_file(load_model(str(folder)), Choices())
 
 
 def test_a_compiled_network_has_nothing_to_quantise(tmp_path: Path) -> None:
@@ -299,7 +312,7 @@ def test_a_compiled_network_has_nothing_to_quantise(tmp_path: Path) -> None:
 
 def test_without_onnxruntime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = load_model(str(described(tmp_path / "net", "")))
-    monkeypatch.setattr(quantise_model, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(quantise_model, "_NEEDED", {".onnx": (("no_such_package", "onnxruntime"),)})
     with pytest.raises(N6Error) as caught:
         with_int8_file(model, Choices(samples="samples.npy"))
     assert caught.value.id == "N6-QUANT-011"

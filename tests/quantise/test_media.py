@@ -157,6 +157,13 @@ def test_a_sound_of_another_rate_and_features_of_another_number(tmp_path: Path) 
     assert "features, but the input takes" in refused(read_sound, path, (1, 49, 40), how).what
 
 
+def test_a_sound_that_ends_in_its_head_is_refused_with_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_bytes(b"RIFF\0\0")
+    with pytest.raises(N6Error) as caught:
+        read_wav(tmp_path / "a.wav", 16000)
+    assert caught.value.what.endswith("whole numbers: it is cut off")
+
+
 def test_a_sound_of_floats_is_refused(tmp_path: Path) -> None:
     head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 44, b"WAVE", b"fmt ", 16, 3, 1, 16000, 64000, 4, 32, b"data", 8)
     (tmp_path / "a.wav").write_bytes(head + bytes(8))

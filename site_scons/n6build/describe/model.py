@@ -21,6 +21,7 @@ from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.describe.relocatable_file import is_relocatable
+from n6build.describe.tensorflow_models import refuse_tensorflow
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
@@ -213,8 +214,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
         folder: Folder with named models.
         relative_to: Start of a relative path (default: the working directory).
     Raises:
-        N6Error: N6-MODEL-001 if there is no such model; N6-MODEL-002 for a file in another format; N6-MODEL-00x, N6-YAML-00x
-            and N6-APP-00x for a faulty model.yaml.
+        N6Error: N6-MODEL-001, N6-MODEL-002 for another format; N6-MODEL-00x, N6-YAML-00x, N6-APP-00x for a faulty model.yaml.
     """
     if "/" not in name and is_file(folder / name / "model.yaml"):
         return _described(folder / name, f"{folder.name}/{name}/model.yaml")
@@ -222,6 +222,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
     path = start / name
     if is_file(path / "model.yaml"):
         return _described(path, f"{name.rstrip('/')}/model.yaml")
+    refuse_tensorflow(path, name)
     if is_file(path):
         return _of_file(path, name)
     if is_folder(path) and holds_network(path):
@@ -238,9 +239,8 @@ def _of_file(path: Path, name: str) -> Model:
     if path.suffix in MODEL_SUFFIXES or is_relocatable(path):
         return _bare(path)
     if path.suffix != ".c":
-        what = f"'{path.suffix}' is not a supported model format"
         hint = "pass a .tflite or .onnx file, the network.c of a compiled network, or a network_rel.bin"
-        raise N6Error("N6-MODEL-002", what, where=name, hint=hint)
+        raise N6Error("N6-MODEL-002", f"'{path.suffix}' is not a supported model format", where=name, hint=hint)
     return _bare_network(path.parent, path.stem, path.stem)
 
 

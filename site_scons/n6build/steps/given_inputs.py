@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
@@ -15,7 +14,6 @@ from n6build.base.files import digest_of, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.base.size_text import counted
-from n6build.compile.artifacts.description import IoBuffer
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.choices import Choices
 from n6build.describe.preprocess import Preprocess
@@ -23,10 +21,6 @@ from n6build.describe.quantise import MOST
 from n6build.describe.sample_files import PICTURES, classes_of, is_media, sample_files, spread
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ def make_given_inputs(call: Call) -> None:
 
     from n6build.compile.quantise.float_model import Input  # noqa: PLC0415
     from n6build.compile.quantise.media import is_array, open_media  # noqa: PLC0415
-    from n6build.compile.quantise.samples import fitted, open_samples  # noqa: PLC0415
+    from n6build.compile.quantise.samples import as_stored, fitted, open_samples  # noqa: PLC0415
 
     given = call.parameters_as(GivenInputsParameters)
     files = list(call.sources[: given.files])
@@ -121,21 +115,9 @@ def make_given_inputs(call: Call) -> None:
     (port,) = ports
     taken = [Input(port.name, port.shape, "float32")]
     found = open_samples(files, taken) if is_array(files[0]) else open_media(files, taken, given.preprocess)
-    rows = [_in_type(fitted(found, number, taken)[port.name], port) for number in range(found.count)]
+    rows = [
+        as_stored(fitted(found, number, taken)[port.name], port.type, port.scale, port.zero_point)
+        for number in range(found.count)
+    ]
     write_atomically(call.outputs[0], npy_of(np.stack(rows)))
     say("Inputs", found.name, f"{counted(found.count, 'row')} for {given.name}, {port.type}")
-
-
-def _in_type(values: NDArray[np.generic], port: IoBuffer) -> NDArray[np.generic]:
-    """Return real values in the type of an input."""
-    import numpy as np  # noqa: PLC0415
-
-    real = values.astype(np.float64)
-    if port.type == "float32":
-        return values.astype("<f4")
-    kind = np.dtype(port.type)
-    limits = np.iinfo(kind)
-    made: NDArray[np.generic] = np.clip(np.rint(real / port.scale) + port.zero_point, limits.min, limits.max).astype(
-        kind
-    )
-    return made

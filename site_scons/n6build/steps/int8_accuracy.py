@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from n6build.judge.accuracy.measure import Accuracy
 
 
+_NAMED = 5  # tensors inside, the worst ones
+_SHOWN = 40
+
+
 @dataclass(frozen=True)
 class Int8AccuracyParameters:
     """Parameters of the step.
@@ -106,6 +110,9 @@ def lines_of(figures: Accuracy, name: str) -> list[tuple[str, str, str]]:
     count = figures.count
     ratios = ", ".join(f"{each.sqnr_db:.1f} dB ({each.name})" for each in figures.outputs)
     lines = [(name, f"SQNR against the float model on {count} samples: {ratios}", "")]
+    if figures.tensors:
+        worst = ", ".join(f"{each.sqnr_db:.1f} dB ({each.name[:_SHOWN]})" for each in figures.tensors[:_NAMED])
+        lines.append((name, f"least SQNR of {len(figures.tensors)} tensors inside: {worst}", ""))
     if figures.labelled:
         one, other = (100 * each / figures.labelled for each in (figures.float_top1, figures.int8_top1))
         text = f"top-1 {one:.1f} % float, {other:.1f} % int8"
@@ -126,7 +133,8 @@ def _check(figures: Accuracy, least: Least, int8: Path) -> None:
     worst = min(figures.outputs, key=lambda each: each.sqnr_db)
     if least.sqnr_db is not None and worst.sqnr_db < least.sqnr_db:
         what = f"output '{worst.name}' has {worst.sqnr_db:.1f} dB against the float model, less than {least.sqnr_db:g}"
-        hint = "try another quantise.method, more samples, or exclude the node that suffers most"
+        inside = f"; least inside: {figures.tensors[0].name[:_SHOWN]}" if figures.tensors else ""
+        hint = f"try another quantise.method, more samples, or exclude the node that suffers most{inside}"
         raise N6Error("N6-QUANT-013", what, where=int8.name, hint=hint)
     if least.accuracy_drop is None:
         return

@@ -19,10 +19,16 @@ from n6build.describe.model import Model
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.describe.sample_files import sample_files
+from n6build.describe.tensorflow_models import refuse_tensorflow
 from n6build.engine.step import Call, Step, Tool, to_parameters
 from n6build.steps.int8_accuracy import accuracy_step
 
-_PACKAGE = "onnxruntime"
+# Modules and packages that quantise, and the extra that has them, by the suffix of the float model.
+_NEEDED = {
+    ".onnx": (("onnxruntime", "onnxruntime"),),
+    ".tflite": (("onnxruntime", "onnxruntime"), ("ai_edge_quantizer", "ai-edge-quantizer")),
+}
+_EXTRAS = {".onnx": "quantise", ".tflite": "quantise-tflite"}
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,8 @@ def with_int8_file(model: Model, choices: Choices) -> Model:
         choices: Choices of the command line.
 
     Raises:
-        N6Error: N6-QUANT-001 for a model that stage 0 cannot take; N6-QUANT-010 without samples; N6-QUANT-011 without
-            ONNX Runtime.
+        N6Error: N6-QUANT-001 for a model that stage 0 cannot take; N6-MODEL-002 for one of TensorFlow; N6-QUANT-010
+            without samples; N6-QUANT-011 without the packages that quantise.
     """
     if not choices.samples and model.quantise is None:
         if choices.dataset:
@@ -68,20 +74,22 @@ def with_int8_file(model: Model, choices: Choices) -> Model:
         raise N6Error(
             "N6-QUANT-001", what, where=model.name, hint="omit samples= and quantise:, or give the float .onnx file"
         )
-    if model.file.suffix != ".onnx":
-        what = f"stage 0 quantises ONNX models, not {model.file.suffix}"
-        hint = "convert the model to ONNX first: docs/quantise.md shows how"
+    suffix = model.file.suffix
+    refuse_tensorflow(model.file, model.file.name)
+    if suffix not in _NEEDED:
+        what = f"stage 0 quantises .onnx and .tflite models, not {suffix}"
+        hint = "docs/quantise.md shows how to convert other formats"
         raise N6Error("N6-QUANT-001", what, where=model.file.name, hint=hint)
     if samples is None:
         what = "there are no samples to calibrate with"
         hint = "add samples=FOLDER, or quantise: {samples: samples.npy} in model.yaml"
         raise N6Error("N6-QUANT-010", what, where=model.name, hint=hint)
-    if importlib.util.find_spec(_PACKAGE) is None:
-        what = f"package {_PACKAGE}, which quantises, is not installed"
-        raise N6Error(
-            "N6-QUANT-011", what, where=model.name, hint="run make setup, which installs the extra [quantise]"
-        )
-    made = Path(f"{choices.build}/quantised/{model.name}/{model.file.stem}_int8.onnx")
+    missing = next((package for name, package in _NEEDED[suffix] if importlib.util.find_spec(name) is None), None)
+    if missing is not None:
+        what = f"package {missing}, which quantises {suffix} models, is not installed"
+        hint = f"run make setup, which installs the extra [{_EXTRAS[suffix]}]"
+        raise N6Error("N6-QUANT-011", what, where=model.name, hint=hint)
+    made = Path(f"{choices.build}/quantised/{model.name}/{model.file.stem}_int8{suffix}")
     return replace(
         model,
         file=made,

@@ -74,7 +74,7 @@ def make_sampled_inputs(call: Call) -> None:
     import numpy as np  # noqa: PLC0415 - planning makes no vectors.
 
     from n6build.compile.quantise.opened_model import opened  # noqa: PLC0415
-    from n6build.compile.quantise.samples import fitted  # noqa: PLC0415
+    from n6build.compile.quantise.samples import as_stored, fitted  # noqa: PLC0415
 
     given = call.parameters_as(SampledInputsParameters)
     real, files = call.sources[0], list(call.sources[1 : 1 + given.samples])
@@ -82,14 +82,21 @@ def make_sampled_inputs(call: Call) -> None:
     ports = read_artifacts(Path(given.folder), given.name, given.weights).inputs
     found = opened(real, files, given.settings, given.preprocess)
     numbers = found.samples.spread(given.settings.most)[: seeded_shape(ports).count]
-    rows = [fitted(found.samples, number, found.inputs) for number in numbers]
-    wanted, made = [each.bytes for each in ports], [values.nbytes for values in rows[0].values()]
+    samples = (fitted(found.samples, number, found.inputs) for number in numbers)
+    rows = [
+        [
+            as_stored(values, port.type, port.scale, port.zero_point)
+            for values, port in zip(sample.values(), ports, strict=False)
+        ]
+        for sample in samples
+    ]
+    wanted, made = [each.bytes for each in ports], [values.nbytes for values in rows[0]]
     if wanted != made:
         what = f"a sample has {made} bytes, but the network's inputs take {wanted}"
         raise N6Error("N6-QUANT-005", what, where=found.samples.name, hint="set vectors.inputs in model.yaml")
     if len(ports) == 1:
-        array = np.stack([next(iter(row.values())).reshape(ports[0].shape) for row in rows])
+        array = np.stack([row[0].reshape(ports[0].shape) for row in rows])
     else:
-        array = np.stack([np.frombuffer(b"".join(each.tobytes() for each in row.values()), np.uint8) for row in rows])
+        array = np.stack([np.frombuffer(b"".join(each.tobytes() for each in row), np.uint8) for row in rows])
     write_atomically(call.outputs[0], npy_of(array))
     say("Sampled", given.name, f"the first {len(rows)} of {found.samples.name}; set vectors.inputs for other inputs")

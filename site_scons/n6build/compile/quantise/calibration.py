@@ -26,6 +26,10 @@ _METHODS = {
     "percentile": CalibrationMethod.Percentile,
     "entropy": CalibrationMethod.Entropy,
 }
+# Defaults of the calibrators, where no calibrator has them.
+_BINS = {"percentile": 2048, "entropy": 128}
+_QUANTISED_BINS = 128
+_PERCENTILE = 99.999
 Floats = NDArray[np.floating[Any]]
 
 
@@ -78,6 +82,27 @@ def ranges_of(
     return calibrator.compute_data()
 
 
+def collected_ranges(
+    activations: Callable[[], Iterable[tuple[str, Floats]]], method: Method
+) -> dict[str, tuple[float, float]]:
+    """Return the range of each activation, as the calibrators of ONNX Runtime find it.
+
+    Args:
+        activations: Function that yields all activations of all samples.
+        method: Method of calibration.
+    """
+    if method == "minmax":
+        found: dict[str, tuple[Any, Any]] = {}
+        for name, values in activations():
+            found[name] = _finite(name, _wider(found.get(name), values))
+    else:
+        bins, of_magnitudes = _BINS[method], method == "percentile"
+        collector = HistogramCollector(method, of_magnitudes, bins, _QUANTISED_BINS, _PERCENTILE, "same")
+        collector.histogram_dict = _histograms(activations, bins, of_magnitudes=of_magnitudes)
+        found = {name: (each[0], each[1]) for name, each in collector.compute_collection_result().items()}
+    return {name: (float(low), float(high)) for name, (low, high) in found.items()}
+
+
 def _histograms(
     activations: Callable[[], Iterable[tuple[str, Floats]]], bins: int, *, of_magnitudes: bool
 ) -> dict[str, tuple[Any, ...]]:
@@ -85,9 +110,7 @@ def _histograms(
     limits: dict[str, tuple[Any, Any]] = {}
     magnitudes: dict[str, tuple[Any, Any]] = {}
     for name, values in activations():
-        limits[name] = low, high = _wider(limits.get(name), values)
-        if not np.isfinite(high - low):
-            raise ValueError(f"activation '{name}' of the float model is NaN or infinite")
+        limits[name] = _finite(name, _wider(limits.get(name), values))
         if of_magnitudes:
             magnitudes[name] = _wider(magnitudes.get(name), np.abs(values))
     counts: dict[str, Any] = {}
@@ -104,6 +127,12 @@ def _histograms(
         else (counts[name], edges[name], low, high, np.array(max(abs(low), abs(high)), dtype=low.dtype))
         for name, (low, high) in limits.items()
     }
+
+
+def _finite(name: str, limits: tuple[Any, Any]) -> tuple[Any, Any]:
+    if not np.isfinite(limits[1] - limits[0]):
+        raise ValueError(f"activation '{name}' of the float model is NaN or infinite")
+    return limits
 
 
 def _wider(known: tuple[Any, Any] | None, values: Floats) -> tuple[Any, Any]:

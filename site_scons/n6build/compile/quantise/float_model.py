@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,8 +54,8 @@ def read_float_model(path: Path) -> onnx.ModelProto:
             file; N6-FILE-00x.
     """
     if path.suffix != ".onnx":
-        what = f"stage 0 quantises ONNX models, not {path.suffix}"
-        hint = "convert it: python -m tf2onnx.convert --tflite net.tflite --output net.onnx; docs/quantise.md has more formats"
+        what = f"stage 0 quantises .onnx and .tflite models, not {path.suffix}"
+        hint = "docs/quantise.md shows how to convert other formats"
         raise N6Error("N6-QUANT-001", what, where=path.name, hint=hint)
     data = read_at_most(path, MAX_BYTES)
     try:
@@ -255,19 +255,24 @@ def first_line(error: Exception) -> str:
     return lines[0][:300] if lines else type(error).__name__
 
 
-def names_of(model: onnx.ModelProto, wanted: Sequence[str], where: str) -> list[str]:
-    """Return the names of nodes that `exclude` names, by name or operator.
+def named_operators(operators: Iterable[tuple[str, str]], wanted: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return the names of operators that `exclude` names.
+
+    Args:
+        operators: Name and kind of each operator, such as Conv_52 and Conv.
+        wanted: Names or kinds.
+        where: Name of the model file.
 
     Raises:
-        N6Error: N6-QUANT-003 if no node is meant.
+        N6Error: N6-QUANT-003 if no operator is meant.
     """
-    nodes = model.graph.node
-    found: list[str] = []
+    known = list(operators)
+    found: dict[str, None] = {}
     for word in wanted:
-        meant = [node.name for node in nodes if word in (node.name, node.op_type)]
+        meant = [name for name, kind in known if word in (name, kind)]
         if not meant:
             what = f"no node has the name or operator {json.dumps(word[:_SHOWN])} of quantise.exclude"
-            known = {each for node in nodes for each in (node.name, node.op_type) if each}
-            raise N6Error("N6-QUANT-003", what, where=where, hint=did_you_mean(word, known))
-        found += meant
-    return found
+            words = {each for pair in known for each in pair if each}
+            raise N6Error("N6-QUANT-003", what, where=where, hint=did_you_mean(word, words))
+        found |= dict.fromkeys(meant)
+    return tuple(found)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import onnx
-
 from n6build.compile.quantise.float_model import (
     Input,
     fix_shapes,
@@ -26,13 +24,13 @@ class Opened:
     """A float model with fixed shapes, and its samples.
 
     Attributes:
-        model: The model.
+        model: Bytes of the model.
         inputs: Inputs with fixed shapes.
         samples: Samples of these inputs.
         lines: Lines about shapes and outputs.
     """
 
-    model: onnx.ModelProto
+    model: bytes
     inputs: list[Input]
     samples: Samples
     lines: tuple[str, ...]
@@ -48,8 +46,13 @@ def opened(file: Path, files: list[Path], settings: Quantise, how: Preprocess) -
         how: Pre-processing of pictures, sounds and tables.
 
     Raises:
-        N6Error: N6-QUANT-001 to N6-QUANT-005, N6-MODEL-020, N6-FILE-00x.
+        N6Error: N6-QUANT-001 to N6-QUANT-005, N6-MODEL-020, N6-NET-00x, N6-FILE-00x.
     """
+    if file.suffix == ".tflite":
+        from n6build.compile.quantise.tflite_model import read_float_tflite  # noqa: PLC0415 - of an extra.
+
+        real = read_float_tflite(file, settings)
+        return Opened(real.data, real.inputs, samples_of(files, real.inputs, how), real.lines)
     # An old file lists its initializers as inputs, which its conversion needs.
     model = with_known_opset(read_float_model(file), file.name)
     lines = keep_outputs(model, settings.outputs, file.name)
@@ -57,4 +60,13 @@ def opened(file: Path, files: list[Path], settings: Quantise, how: Preprocess) -
     arrays = open_samples(files, inputs_of(model)) if is_array(files[0]) else None
     lines += fix_shapes(model, settings.shape, arrays.shapes if arrays else {}, file.name)
     inputs = inputs_of(model)
-    return Opened(model, inputs, arrays or open_media(files, inputs, how), tuple(lines))
+    return Opened(model.SerializeToString(), inputs, arrays or open_media(files, inputs, how), tuple(lines))
+
+
+def samples_of(files: list[Path], inputs: list[Input], how: Preprocess) -> Samples:
+    """Open the samples of inputs whose shapes are known.
+
+    Raises:
+        N6Error: N6-QUANT-005, N6-QUANT-014.
+    """
+    return open_samples(files, inputs) if is_array(files[0]) else open_media(files, inputs, how)

@@ -23,19 +23,20 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from n6build.base.errors import N6Error
 from n6build.base.regular_file import content_of
 from n6build.compile.quantise.calibration import ranges_of
-from n6build.compile.quantise.float_model import first_line, names_of, refuse_constant_outputs
+from n6build.compile.quantise.float_model import first_line, named_operators, refuse_constant_outputs
 from n6build.compile.quantise.jobs import QuantiseJob
 from n6build.compile.quantise.opened_model import opened
-from n6build.compile.quantise.samples import Sample, check_samples, fitted, rows
+from n6build.compile.quantise.samples import Sample, Samples, check_samples, fitted, rows
 from n6build.compile.quantise.sessions import open_session
 from n6build.compile.reference.compile_model import graph_of
+from n6build.compile.reference.graph_checks import check_graph
 from n6build.describe.quantise import Quantise
 
 _TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.QInt16}
 _IR_OF_CONSTANTS = 4
 _SHOWN = 300
-# Errors that do not depend on ranges: an unknown operator, and a feature that no kernel has.
-_OF_OPERATORS = ("N6-NET-003", "N6-NET-008")
+# Errors that do not depend on ranges: an unknown operator, one that stays float32, a feature that no kernel has.
+_OF_OPERATORS = ("N6-NET-003", "N6-NET-004", "N6-NET-008")
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,9 @@ def quantised(job: QuantiseJob) -> Quantised:
     check_samples(found.samples, found.inputs, settings.most)
     with tempfile.TemporaryDirectory(prefix="n6build-quantise-") as folder:
         work = Path(folder)
-        prepared = _prepared(found.model, work, file.name)
-        excluded = names_of(prepared, settings.exclude, file.name)
+        prepared = _prepared(onnx.load_model_from_string(found.model), work, file.name)
+        operators = [(node.name, node.op_type) for node in prepared.graph.node]
+        excluded = list(named_operators(operators, settings.exclude, file.name))
         if job.compiles:
             refuse_constant_outputs(prepared, file.name)
             _refuse_operators(prepared, settings, excluded, work, file.name)
@@ -71,10 +73,14 @@ def quantised(job: QuantiseJob) -> Quantised:
         ranges = _calibrated(work, settings, partial(rows, found.samples, found.inputs, settings.most), file.name)
         data = _int8_bytes(prepared, ranges, settings, excluded, file.name)
         _check_result(data, fitted(found.samples, used[0], found.inputs), file.name)
-    text = (
-        f"{len(used)} of {found.samples.count} samples" if len(used) < found.samples.count else f"{len(used)} samples"
-    )
-    return Quantised(data, (*found.lines, f"{text}, {settings.method}"))
+    return Quantised(data, (*found.lines, text_of_samples(found.samples, settings)))
+
+
+def text_of_samples(samples: Samples, settings: Quantise) -> str:
+    """Return the used samples and the method: `50 of 200 samples, minmax`."""
+    used = min(samples.count, settings.most)
+    count = f"{used} of {samples.count}" if used < samples.count else f"{used}"
+    return f"{count} samples, {settings.method}"
 
 
 def _prepared(model: onnx.ModelProto, work: Path, where: str) -> onnx.ModelProto:
@@ -185,8 +191,21 @@ def _refuse_operators(model: onnx.ModelProto, settings: Quantise, excluded: list
     trial = work / "trial.onnx"
     # One scale for all channels is faster, and has the same nodes.
     trial.write_bytes(_int8_bytes(model, ranges, replace(settings, per_channel=False), excluded, where))
+    refuse_operators(trial, where)
+
+
+def refuse_operators(trial: Path, where: str) -> None:
+    """Reject a quantised model whose operators the compiler lacks.
+
+    Args:
+        trial: The quantised model, with any ranges.
+        where: Name of the float model.
+
+    Raises:
+        N6Error: The error of the reference compiler, which names the nodes.
+    """
     try:
-        graph_of(trial)
+        check_graph(graph_of(trial), where)
     except N6Error as error:
         if error.id in _OF_OPERATORS:
             raise N6Error(error.id, f"as int8, {error.what}", where=where, hint=error.hint) from error

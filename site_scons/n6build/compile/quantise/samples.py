@@ -179,6 +179,24 @@ def _fitting(values: NDArray[Any], port: Input, where: str) -> NDArray[Any]:
     return np.ascontiguousarray(values, dtype=port.dtype).reshape(port.shape)
 
 
+def as_stored(values: NDArray[np.generic], dtype: str, scale: float, zero_point: int) -> NDArray[np.generic]:
+    """Return real values in the type of an input.
+
+    Args:
+        values: The values.
+        dtype: Type of the input. Values of a float32 input stay as they are.
+        scale: Scale of the input.
+        zero_point: Zero point of the input.
+    """
+    if dtype == "float32" or values.dtype.kind != "f":
+        return values.astype(dtype)
+    kind = np.dtype(dtype)
+    limits = np.iinfo(kind)
+    steps = np.rint(values.astype(np.float64) / scale) + zero_point
+    made: NDArray[np.generic] = np.clip(steps, limits.min, limits.max).astype(kind)
+    return made
+
+
 def _fits(shape: Sequence[int], wanted: Sequence[int]) -> bool:
     """Return whether shapes are equal without dimensions of one element."""
     return [each for each in shape if each != 1] == [each for each in wanted if each != 1]

@@ -5,6 +5,8 @@ One thread computes, so that sums have one order.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -22,13 +24,28 @@ class FloatSession:
         outputs: Names of the outputs.
     """
 
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self._session = open_session(model.SerializeToString(), optimised=True)
+    def __init__(self, model: bytes, inside: Collection[str] = ()) -> None:
+        """Start a session.
+
+        Args:
+            model: Bytes of the model.
+            inside: Tensors inside, which become further outputs. Those that the model does not have are left out.
+        """
+        self._session = open_session(_with_outputs(model, inside) if inside else model, optimised=not inside)
         self.outputs = tuple(str(each.name) for each in self._session.get_outputs())
 
     def run(self, sample: Sample) -> list[NDArray[np.generic]]:
         """Return the outputs for a sample, in their order."""
         return [np.asarray(each) for each in self._session.run(self.outputs, sample)]
+
+
+def _with_outputs(model: bytes, names: Collection[str]) -> bytes:
+    tree = onnx.load_model_from_string(model)
+    known = {each.name for each in tree.graph.output}
+    made = [name for node in tree.graph.node for name in node.output if name in names and name not in known]
+    tree.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in made)
+    data: bytes = tree.SerializeToString()
+    return data
 
 
 def open_session(model: bytes, *, optimised: bool = False) -> onnxruntime.InferenceSession:

@@ -60,7 +60,7 @@ def read_wav(path: Path, rate: int) -> Signal:
             if len(data) != file.getnframes() * width * channels:
                 raise ValueError("it is cut off")
     except (wave.Error, EOFError, OSError, ValueError, MemoryError) as error:
-        what = f"cannot be read as a WAV file of whole numbers: {error or 'it is cut off'}"
+        what = f"cannot be read as a WAV file of whole numbers: {str(error) or 'it is cut off'}"
         raise N6Error(
             "N6-QUANT-014", what, where=path.name, hint="save it again as 16-bit PCM, or remove it"
         ) from error

@@ -9,26 +9,37 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.compile.quantise.jobs import QuantiseJob
 
+if TYPE_CHECKING:
+    from n6build.compile.quantise.quantise_onnx import Quantised
+
 
 def main() -> None:
     """Answer a job; the output of the library goes to stderr."""
-    from n6build.compile.quantise.quantise_onnx import quantised  # noqa: PLC0415 - builds import this module, too.
-
     with own_stdout() as answers:
         job = decode_json(sys.stdin.buffer.read(), QuantiseJob)
         try:
-            made = quantised(job)
+            made = _quantised(job)
             head: dict[str, object]
             head, data = {"value": {"lines": made.lines}}, made.data
         except N6Error as error:
             head, data = {"error": error.as_dict()}, b""
         answers.write(json.dumps(head).encode() + b"\n" + data)
+
+
+def _quantised(job: QuantiseJob) -> Quantised:
+    if job.model.endswith(".tflite"):
+        from n6build.compile.quantise.quantise_tflite import quantised_tflite  # noqa: PLC0415 - of an extra.
+
+        return quantised_tflite(job)
+    from n6build.compile.quantise.quantise_onnx import quantised  # noqa: PLC0415 - builds import this module, too.
+
+    return quantised(job)
 
 
 def own_stdout() -> BinaryIO:

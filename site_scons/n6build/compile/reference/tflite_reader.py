@@ -33,7 +33,8 @@ MAX_OPERATORS = 10_000
 MAX_RANK = 6
 MAX_NAME = 256
 
-_BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
+# Errors of the flatbuffer library for offsets outside a file.
+BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
 _NUMPY_TYPES: dict[DType, str] = {
     "int8": "<i1",
     "uint8": "<u1",
@@ -91,16 +92,17 @@ def read_graph(path: Path) -> Graph:
     try:
         return _Reader(data, path.name, 0).graph()
     except DamagedError as error:
-        raise _damaged(path.name, str(error)) from error
+        raise damaged(path.name, str(error)) from error
     except _TensorError as error:
         raise N6Error(
             error.id, f"the model's inputs or outputs: {error.what}", where=path.name, hint=error.hint
         ) from error
-    except _BROKEN as error:
-        raise _damaged(path.name, f"the flatbuffer points outside the file ({type(error).__name__})") from error
+    except BROKEN as error:
+        raise damaged(path.name, f"the flatbuffer points outside the file ({type(error).__name__})") from error
 
 
-def _damaged(where: str, why: str) -> N6Error:
+def damaged(where: str, why: str) -> N6Error:
+    """Return the error for a damaged file."""
     return N6Error(
         "N6-NET-002", f"is damaged or cut off: {why}", where=where, hint="export or copy the model file again"
     )

@@ -30,6 +30,19 @@ class OutputFigures:
 
 
 @dataclass(frozen=True)
+class TensorFigures:
+    """Figures of a tensor inside the networks.
+
+    Attributes:
+        name: Name of the tensor.
+        sqnr_db: Power of the float tensor over that of the difference, in decibels.
+    """
+
+    name: str
+    sqnr_db: float
+
+
+@dataclass(frozen=True)
 class Accuracy:
     """Figures of an int8 model.
 
@@ -41,6 +54,7 @@ class Accuracy:
         int8_top1: Samples for which the int8 model is right.
         float_top5: Samples with the right class among the float model's first five.
         int8_top5: Samples with the right class among the int8 model's first five.
+        tensors: Figures of the tensors that both models have, the worst one first.
     """
 
     count: int
@@ -50,6 +64,7 @@ class Accuracy:
     int8_top1: int = 0
     float_top5: int = 0
     int8_top5: int = 0
+    tensors: tuple[TensorFigures, ...] = ()
 
     @property
     def drop(self) -> float | None:
@@ -61,6 +76,24 @@ class Accuracy:
             return 100 * (self.float_top1 - self.int8_top1) / self.labelled
         agreed = [each.same for each in self.outputs if each.same is not None]
         return 100 * (1 - min(agreed) / self.count) if agreed and self.count else None
+
+
+@dataclass
+class TensorSums:
+    """Sums over samples for tensors inside the networks."""
+
+    _sums: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def add(self, name: str, real: NDArray[np.generic], int8: NDArray[np.generic]) -> None:
+        """Add the values of a tensor, as real numbers."""
+        one, other = np.asarray(real, np.float64).ravel(), np.asarray(int8, np.float64).ravel()
+        power, noise = self._sums.get(name, (0.0, 0.0))
+        self._sums[name] = power + float(one @ one), noise + float((one - other) @ (one - other))
+
+    def figures(self) -> tuple[TensorFigures, ...]:
+        """Return the figures of all tensors, the worst one first."""
+        found = [TensorFigures(name, decibels(*sums)) for name, sums in self._sums.items()]
+        return tuple(sorted(found, key=lambda each: each.sqnr_db))
 
 
 @dataclass
@@ -112,7 +145,8 @@ class Sums:
         """Return the figures of all samples."""
         ratios = (decibels(power, noise) for power, noise in zip(self._power, self._noise, strict=True))
         outputs = tuple(map(OutputFigures, self.names, ratios, self._same))
-        return Accuracy(self._count, outputs, self._labelled, *self._right)
+        float_top1, int8_top1, float_top5, int8_top5 = self._right
+        return Accuracy(self._count, outputs, self._labelled, float_top1, int8_top1, float_top5, int8_top5)
 
 
 def decibels(power: float, noise: float) -> float:

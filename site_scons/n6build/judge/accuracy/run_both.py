@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +13,20 @@ from numpy.typing import NDArray
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.compile.quantise.float_model import MAX_BYTES, first_line
-from n6build.compile.quantise.opened_model import opened
-from n6build.compile.quantise.samples import fitted
+from n6build.compile.quantise.opened_model import Opened, opened
+from n6build.compile.quantise.samples import Sample, as_stored, fitted
 from n6build.compile.quantise.sessions import FloatSession
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.labels import folder_labels, read_labels
-from n6build.judge.accuracy.measure import Accuracy, Sums
+from n6build.judge.accuracy.measure import Accuracy, Sums, TensorFigures, TensorSums
 from n6build.judge.compare.onnx_interpreter import OnnxModel
+from n6build.judge.compare.tflite_interpreter import TfliteModel
+
+if TYPE_CHECKING:
+    from n6build.compile.quantise.tflite_session import TfliteSession
+
+# Tensors inside are compared on this many samples: all of them take time and memory.
+_SAMPLES_INSIDE = 16
 
 
 def measured(job: AccuracyJob) -> Accuracy:
@@ -29,8 +39,7 @@ def measured(job: AccuracyJob) -> Accuracy:
     found = opened(file, [Path(each) for each in job.samples], job.settings, job.preprocess)
     labels = _labels(job, found.samples.count)
     try:
-        real = FloatSession(found.model)
-        int8 = OnnxModel(read_at_most(Path(job.int8_model), MAX_BYTES), all_tensors=False)
+        real, int8 = _interpreters(found.model, Path(job.int8_model))
     except Exception as error:  # The library raises errors of many kinds.
         what = f"the interpreter refuses the model: {first_line(error)}"
         raise N6Error("N6-QUANT-008", what, where=Path(job.int8_model).name) from error
@@ -39,10 +48,53 @@ def measured(job: AccuracyJob) -> Accuracy:
     for number in found.samples.spread(job.settings.most):
         sample = fitted(found.samples, number, found.inputs)
         wanted = real.run(sample)
-        int8.run([sample[port.name] for port in int8.inputs()])
+        int8.run([as_stored(sample[each.name], each.type, each.scale, each.zero_point) for each in int8.inputs()])
         got = [_real(values, port.scale, port.zero_point) for values, port in zip(int8.outputs(), ports, strict=True)]
         sums.add(wanted, got, None if labels is None else labels[number])
+    return replace(sums.figures(), tensors=_inside(found, Path(job.int8_model), job.settings.most))
+
+
+def _inside(found: Opened, file: Path, most: int) -> tuple[TensorFigures, ...]:
+    """Return the figures of tensors inside, on the first of the samples."""
+    data, lite = read_at_most(file, MAX_BYTES), file.suffix == ".tflite"
+    int8 = TfliteModel(data, all_tensors=True) if lite else OnnxModel(data, all_tensors=True)
+    real: Callable[[Sample, Collection[str]], Iterable[tuple[str, NDArray[np.generic]]]] | None = None
+    sums = TensorSums()
+    for number in found.samples.spread(min(most, _SAMPLES_INSIDE)):
+        sample = fitted(found.samples, number, found.inputs)
+        int8.run([as_stored(sample[each.name], each.type, each.scale, each.zero_point) for each in int8.inputs()])
+        # In ONNX, a tensor has the name of the real numbers that were quantised.
+        tensors = {each.real or each.name: each for each in int8.tensors() if each.operator != "input"}
+        real = real or _float_tensors(found.model, tensors, lite=lite)
+        for name, values in real(sample, tensors):
+            each = tensors[name]
+            if values.dtype.kind == "f" and values.size == each.values.size:
+                sums.add(name, values, _real(each.values, each.scale, each.zero_point))
     return sums.figures()
+
+
+def _float_tensors(
+    model: bytes, names: Collection[str], *, lite: bool
+) -> Callable[[Sample, Collection[str]], Iterable[tuple[str, NDArray[np.generic]]]]:
+    """Return a function that yields the named tensors of the float model for a sample."""
+    if lite:
+        from n6build.compile.quantise.tflite_session import TfliteSession  # noqa: PLC0415 - of an extra.
+
+        inside = TfliteSession(model, all_tensors=True)
+        return lambda sample, wanted: (inside.run(sample), inside.tensors(wanted))[1]
+    session = FloatSession(model, names)
+    return lambda sample, wanted: (
+        pair for pair in zip(session.outputs, session.run(sample), strict=True) if pair[0] in wanted
+    )
+
+
+def _interpreters(real: bytes, int8: Path) -> tuple[FloatSession | TfliteSession, OnnxModel | TfliteModel]:
+    data = read_at_most(int8, MAX_BYTES)
+    if int8.suffix == ".tflite":
+        from n6build.compile.quantise.tflite_session import TfliteSession  # noqa: PLC0415 - of an extra.
+
+        return TfliteSession(real), TfliteModel(data, all_tensors=False)
+    return FloatSession(real), OnnxModel(data, all_tensors=False)
 
 
 def _labels(job: AccuracyJob, count: int) -> list[int] | None:
