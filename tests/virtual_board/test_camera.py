@@ -128,7 +128,11 @@ MISTAKES = {
     "NO_REQUEST": ("camera", "DCMIPP has captured none: no pipe has a request (PxFCTCR CPTREQ)", ""),
     "SENSOR_RESTS": ("camera", "Pipe 2 of DCMIPP waits for a frame, but the camera sends none", "AGAIN"),
     "NO_RELOAD": ("ltdc", "LTDC layer 1 is on (CR LEN), but shows nothing: its registers were never reloaded", ""),
-    "SHORT_LINES": ("ltdc", "LTDC layer 1 fetches 89 bytes of a line (CFBLR CFBLL), but a line of its window has 96", "RELOAD"),
+    "SHORT_LINES": (
+        "ltdc",
+        "LTDC layer 1 fetches 89 bytes of a line (CFBLR CFBLL), but a line of its window has 96",
+        "RELOAD",
+    ),
     "FEW_LINES": ("ltdc", "LTDC layer 1 fetches 8 lines (CFBLNR), but its window has 16", "RELOAD"),
     "FILL_OVER_DIRTY": ("dirty-cache", "DMA2D writes 1 cache lines that the CPU has changed", "FILL"),
     "FILL_NOWHERE": ("dma2d", "0x40000000", "FILL"),
