@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "site_scons/n6build"
 BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
-SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/weights_xSPI2.bin", "include/n6_trust_key.h"))
+SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/appli_image.bin", "include/n6_trust_key.h"))
 QUANTISED = "build/quantised/float/accuracy.json"
 INPUTS_OF_QUANTISED = f"{BOARD}/float/inputs/network.npy"
 THEIRS = ("fsbl=theirs/fsbl.bin", "appli=theirs/appli.bin", "data=theirs/data.hex")
