@@ -11,7 +11,7 @@ import re
 import shutil
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from end_to_end.conftest import Project
 
 BOARD = load_board("nucleo-n657")
 EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
+ERASED = 0xFF
 _WORD = struct.Struct("<I")
 # A change gets the NOR's content.
 Change = Callable[[bytearray], None]
@@ -168,7 +169,8 @@ def copy(source: int, destination: int, size: int) -> Change:
     return change
 
 
-def test_a_board_changes_from_one_release_to_the_next_with_its_appli(project: Project) -> None:
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_board_changes_from_one_release_to_the_next_with_its_appli(stride: int, project: Project) -> None:
     """Parts of two releases never run together, whatever is programmed."""
     options = signed(project, "loader=reloc", "slots=2", "trial=on", "trust=full")
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
@@ -190,11 +192,45 @@ def test_a_board_changes_from_one_release_to_the_next_with_its_appli(project: Pr
     before = says(project, lambda board: board.__setitem__(slice(None), unfinished))
     assert "n6 model keyword slot=a refused N6-FW-095 altered, or of another release" in before, before
     assert "slot=b revision=1" in before
+    for state, is_whole in [*interrupted(older, newer)][::stride]:
+        done = says(project, lambda board, state=state: board.__setitem__(slice(None), state))  # type: ignore[misc]
+        assert ("slot=a revision=2" if is_whole else "slot=b revision=1") in done, done
+        assert "n6 done" in done, done
     alone = bytearray(older)
     alone[applis[0]] = newer[applis[0]]
     rejected = says(project, lambda board: board.__setitem__(slice(None), alone))
     assert rejected.count("refused N6-FW-095") == 2, rejected
     assert "error N6-FW-056" in rejected
+
+
+def interrupted(older: bytes, newer: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Yield the board during an update, and whether that is complete.
+
+    The sectors of the model come before those of the Appli. Each is half erased, erased, half programmed,
+    almost done, and done.
+    """
+    size, journal = BOARD.nor.sector, journal_of()
+    differ = [
+        start
+        for start in range(0, len(older), size)
+        if older[start : start + size] != newer[start : start + size] and not journal.start <= start < journal.stop
+    ]
+    models_first = sorted(differ, key=lambda start: (start < at(BOARD.slots.weights.address), start))
+    assert len(models_first) >= 2
+    board, half = bytearray(older), size // 2
+    for start in models_first:
+        before, after = older[start : start + size], newer[start : start + size]
+        # The last byte that differs from erased flash.
+        end = len(after.rstrip(b"\xff"))
+        for state in (
+            bytes([ERASED]) * half + before[half:],
+            bytes([ERASED]) * size,
+            after[: end // 2].ljust(size, b"\xff"),
+            after[: end - 1].ljust(size, b"\xff"),
+            after,
+        ):
+            board[start : start + size] = state
+            yield bytes(board), state == after and start == models_first[-1]
 
 
 def journal_of() -> slice:
