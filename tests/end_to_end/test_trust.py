@@ -189,18 +189,27 @@ def test_a_board_changes_from_one_release_to_the_next_with_its_appli(stride: int
     unfinished = bytearray(newer)
     unfinished[applis[0]] = older[applis[0]]
     unfinished[journal_of()] = older[journal_of()]
-    before = says(project, lambda board: board.__setitem__(slice(None), unfinished))
+    before = says(project, replaced_by(bytes(unfinished)))
     assert "n6 model keyword slot=a refused N6-FW-095 altered, or of another release" in before, before
     assert "slot=b revision=1" in before
     for state, is_whole in [*interrupted(older, newer)][::stride]:
-        done = says(project, lambda board, state=state: board.__setitem__(slice(None), state))  # type: ignore[misc]
-        assert ("slot=a revision=2" if is_whole else "slot=b revision=1") in done, done
-        assert "n6 done" in done, done
+        said = says(project, replaced_by(state))
+        assert ("slot=a revision=2" if is_whole else "slot=b revision=1") in said, said
+        assert "n6 done" in said, said
     alone = bytearray(older)
     alone[applis[0]] = newer[applis[0]]
-    rejected = says(project, lambda board: board.__setitem__(slice(None), alone))
+    rejected = says(project, replaced_by(bytes(alone)))
     assert rejected.count("refused N6-FW-095") == 2, rejected
     assert "error N6-FW-056" in rejected
+
+
+def replaced_by(content: bytes) -> Change:
+    """Replace all flash contents."""
+
+    def change(nor: bytearray) -> None:
+        nor[:] = content
+
+    return change
 
 
 def interrupted(older: bytes, newer: bytes) -> Iterator[tuple[bytes, bool]]:

@@ -1,6 +1,6 @@
-"""Cuts of an update of the Appli, of its trial and of the journal, and damages afterwards.
+"""Cuts of an update of the Appli, of its trial and of the journal.
 
-The board is the FSBL's own C on this host. After each cut it starts until its choice is settled.
+Damages come afterwards. The board is the FSBL's own C on this host. After each cut it starts until its choice is settled.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def fill_journal(board: HostBoard) -> None:
 
 
 def writes_of_the_journal(board: HostBoard, stride: int) -> Tally:
-    """Cut the power at each byte that the starts, the giving up and the confirmation write."""
+    """Cut the power at each byte that a trial and its confirmation write."""
     tally = Tally()
     for is_full in (False, True):
         _prepare(board)
@@ -159,7 +159,7 @@ def _states_of_an_update(board: HostBoard, states: Callable[[bytes, bytes], list
 
 
 def flipped_bits(board: HostBoard, stride: int) -> Tally:
-    """Flip one bit of both slots or of the journal, after an update that was confirmed."""
+    """Flip one bit of both slots or of the journal, after a confirmed update."""
     tally = Tally()
     _prepare(board)
     board.program(board.plan(NEW))

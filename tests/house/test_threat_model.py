@@ -11,7 +11,7 @@ UNTRIED = "**no test**"
 
 
 def attacks() -> list[tuple[str, str]]:
-    """Return the first and the last cell of each row of a table with the column 'test'."""
+    """Return attack and test of each row of the tables with a column 'test'."""
     found, is_of_attacks = [], False
     for line in PAGE.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" |")]

@@ -1,4 +1,4 @@
-"""Power cuts, torn and worn sectors, and bits that flip, tried with the FSBL's own C."""
+"""Power cuts, torn and worn sectors, and bits that flip, with the FSBL's C."""
 
 from __future__ import annotations
 
