@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,13 +19,12 @@ from n6build.board.run.console_log import ends_run
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.formats.trust_claim import Kind
 from n6build.describe.hardware.linker_script import fsbl_ram, program_script
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.elf_reader import payload_of
 from n6build.place.trust.anchor import trust_header
 from n6build.place.trust.keys import public_point, signature
-from n6build.place.trust.sign import Statement, signed_appli
+from n6build.place.trust.sign import signed_appli
 from n6build.steps.signing_settings import BEARSSL_FLAGS
 from trust.host_verifier import BEARSSL, bearssl_sources, key_file
 
@@ -39,7 +38,7 @@ DISTANCE = 0x100000
 
 
 def trust_header_of(point: bytes) -> str:
-    return trust_header(point, BOARD.name, tuple(asdict(BOARD.soc.security_counters).values()))
+    return trust_header(point, BOARD.name, BOARD.soc.security_counter)
 
 
 def build_verifying(folder: Path, name: str, sources: Sequence[Path], point: bytes, more: Sequence[str] = ()) -> Path:
@@ -87,9 +86,7 @@ def cost(folder: Path) -> Cost:
         payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + bytes(size)
         image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
         sign = partial(signature, key, point)
-        parts[BOARD.slots.appli.address + number * DISTANCE] = signed_appli(
-            image, Statement(Kind.APPLI, 0, BOARD.name), sign
-        )
+        parts[BOARD.slots.appli.address + number * DISTANCE] = signed_appli(image, 0, BOARD.name, sign)
     boot = NorBoot(write_nor(folder / "nor.bin", parts), BOARD)
     result = run_nor(find_emulator(BOARD.soc), boot, programs=[], stop=ends_run)
     found = re.findall(r"cost bytes=(\d+) cycles=(\d+) ok", "\n".join(result.lines))

@@ -44,6 +44,7 @@ CASES = {
     "inference": "benchmarks.inference",
     "mutated-boots": "benchmarks.mutated_boots",
     "damages": "benchmarks.damages",
+    "cuts": "benchmarks.cuts",
     "probe": "benchmarks.probe",
     "quantise": "benchmarks.quantise",
     "islands": "benchmarks.float_islands",

@@ -9,7 +9,7 @@
 
 #include "n6_ll_aton.h"
 #if N6_TRUST
-#include "n6_trust_claim.h"
+#include "n6_release_format.h"
 #endif
 #include "n6_xspi_psram.h"
 
@@ -23,7 +23,7 @@ typedef struct {
 } n6_plan_bank_t;
 
 /* The initializers of a memory pool. source: in flash. destination: the address that the network reads; equal to source if used
- * in place. signature: of their network, as in the trailer after them. subject: as in their claim. */
+ * in place. signature: of their network, as in the trailer after them. subject: as in the release. */
 typedef struct {
     const char *pool;
     uint32_t source;
@@ -31,7 +31,7 @@ typedef struct {
     uint32_t bytes;
     uint32_t signature;
 #if N6_TRUST
-    uint8_t subject[N6_TRUST_SUBJECT_BYTES];
+    uint8_t subject[N6_RELEASE_SUBJECT_BYTES];
 #endif
 } n6_plan_image_t;
 
@@ -41,7 +41,7 @@ typedef struct {
     uint32_t count;
     uint32_t bytes_each;
 #if N6_TRUST
-    uint8_t subject[N6_TRUST_SUBJECT_BYTES];
+    uint8_t subject[N6_RELEASE_SUBJECT_BYTES];
 #endif
 } n6_plan_vectors_t;
 

@@ -7,7 +7,6 @@
 #include "n6_slot_trailer.h"
 #if N6_TRUST
 #include "n6_trust.h"
-#include "n6_trust_floor.h"
 #endif
 
 #define ERASED 0xFFFFFFFFu
@@ -40,13 +39,10 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
 
 const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, const uint8_t *subject)
 {
-    /* Copies: flash that returns other data at a second read is not read again. */
+    /* A copy: flash that returns other data at a second read is not read again. */
     uint32_t offset = aligned(bytes, N6_SLOT_TRAILER_ALIGNMENT);
     n6_slot_trailer_t trailer = *(const n6_slot_trailer_t *)(uintptr_t)(source + offset);
-    offset = aligned(offset + sizeof trailer, N6_TRUST_CLAIM_ALIGNMENT);
-    n6_trust_claim_t claim = *(const n6_trust_claim_t *)(uintptr_t)(source + offset);
     const n6_trust_image_t image = {
-        .kind = N6_TRUST_KIND_DATA,
         .subject = subject,
         .fixed = {{NULL, 0u}, {&trailer, sizeof trailer}, {NULL, 0u}},
         .weights = {(const void *)(uintptr_t)data, bytes},
@@ -54,8 +50,7 @@ const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint3
     if (trailer.bytes != bytes || trailer.signature != signature) {
         return n6_slot_text(N6_SLOT_WRONG);
     }
-    uint32_t floor = n6_trust_floor(image.kind);
-    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, floor, N6_TRUST >= N6_TRUST_FULL));
+    return n6_trust_lists(n6_release, &image, N6_TRUST >= N6_TRUST_FULL) ? "" : N6_TRUST_NOT_LISTED;
 }
 #endif
 

@@ -16,8 +16,9 @@ typedef enum {
 n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signature, uint32_t *crc32);
 
 #if N6_TRUST
-/* Verify the signature over data that n6_slot_check() accepted. data: the copy in use, or the data in flash itself, which is
- * verified too with trust=full. subject: as its claim has to name it. Return "", or an error (id and text) to be followed by the data's name. */
+/* Compare data that n6_slot_check() accepted with the release. data: the copy in use, or the data in flash itself, which is
+ * digested with trust=full. subject: as the release names it. Return "", or an error (id and text) to be followed by the data's
+ * name. */
 const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, const uint8_t *subject);
 #endif
 

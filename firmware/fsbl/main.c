@@ -64,7 +64,7 @@ static void load(void)
 static void verify(uint32_t bytes)
 {
     const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
-    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor(N6_TRUST_KIND_APPLI));
+    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor());
     if (status != N6_TRUST_OK) {
         N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = n6_trust_text(status), .reason_of = "the Appli");
         n6_sleep_for_ever();

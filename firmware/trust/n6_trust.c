@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_trust.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "bearssl_ec.h"
@@ -66,33 +65,32 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
     return header.image_version < floor ? N6_TRUST_OLD : N6_TRUST_OK;
 }
 
-n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim,
-                                       const n6_trust_image_t *image, uint32_t floor, bool with_weights)
+bool n6_trust_lists(const uint8_t *release, const n6_trust_image_t *image, bool with_weights)
 {
-    uint8_t digest[N6_TRUST_DIGEST_BYTES];
-    const n6_trust_part_t claimed = {claim, offsetof(n6_trust_claim_t, signature)};
-    if (claim->magic != N6_TRUST_CLAIM_MAGIC || claim->layout != N6_TRUST_CLAIM_LAYOUT) {
-        return N6_TRUST_UNSIGNED;
-    }
-    if (!is_signed(anchor, &claimed, 1u, claim->signature) || claim->fixed_bytes != image->fixed[0].bytes ||
-        claim->weights_bytes != image->weights.bytes) {
-        return N6_TRUST_ALTERED;
-    }
-    hash(image->fixed, N6_TRUST_FIXED_PARTS, digest);
-    if (memcmp(digest, claim->fixed_sha256, sizeof digest) != 0) {
-        return N6_TRUST_ALTERED;
-    }
-    if (with_weights) {
-        hash(&image->weights, 1u, digest);
-        if (memcmp(digest, claim->weights_sha256, sizeof digest) != 0) {
-            return N6_TRUST_ALTERED;
+    n6_release_head_t head;
+    memcpy(&head, release, sizeof head);
+    const uint8_t *place = release + sizeof head;
+    for (uint32_t i = 0; i < head.parts; i++, place += sizeof(n6_release_part_t)) {
+        n6_release_part_t part;
+        uint8_t digest[N6_TRUST_DIGEST_BYTES];
+        memcpy(&part, place, sizeof part);
+        if (memcmp(part.subject, image->subject, sizeof part.subject) != 0) {
+            continue;
         }
+        if (part.fixed_bytes != image->fixed[0].bytes || part.weights_bytes != image->weights.bytes) {
+            return false;
+        }
+        hash(image->fixed, N6_TRUST_FIXED_PARTS, digest);
+        if (memcmp(digest, part.fixed_sha256, sizeof digest) != 0) {
+            return false;
+        }
+        if (!with_weights) {
+            return true;
+        }
+        hash(&image->weights, 1u, digest);
+        return memcmp(digest, part.weights_sha256, sizeof digest) == 0;
     }
-    if (claim->kind != (uint32_t)image->kind || memcmp(claim->board, anchor->board, sizeof anchor->board) != 0 ||
-        memcmp(claim->subject, image->subject, sizeof claim->subject) != 0) {
-        return N6_TRUST_OTHER_BOARD;
-    }
-    return claim->counter < floor ? N6_TRUST_OLD : N6_TRUST_OK;
+    return false;
 }
 
 const char *n6_trust_text(n6_trust_status_t status)
@@ -105,7 +103,7 @@ const char *n6_trust_text(n6_trust_status_t status)
     case N6_TRUST_ALTERED:
         return "N6-FW-091 altered, or signed with another key: ";
     case N6_TRUST_OTHER_BOARD:
-        return "N6-FW-092 signed for another board, model or purpose: ";
+        return "N6-FW-092 signed for another board or purpose: ";
     case N6_TRUST_OLD:
         return "N6-FW-093 older than this board accepts: ";
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verification of signed images: ECDSA P-256 over SHA-256, by BearSSL. This code is independent of the chip, so that tests on a
- * host can give it crafted images.
+ * Verification of a release: the signature of the Appli (ECDSA P-256 over SHA-256, by BearSSL), and the digests of all parts that
+ * the Appli lists. This code is independent of the chip, so that tests on a host can give it crafted images.
  */
 #ifndef N6_TRUST_H
 #define N6_TRUST_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "n6_trust_claim.h"
+#include "n6_release_format.h"
 
 /* The value of N6_TRUST for trust=full: verify the digest of all weights at every start. */
 #define N6_TRUST_FULL 2
@@ -18,7 +18,7 @@ typedef enum {
     N6_TRUST_OK,
     N6_TRUST_UNSIGNED,    /* no signature */
     N6_TRUST_ALTERED,     /* a signature of another key, or over other bytes */
-    N6_TRUST_OTHER_BOARD, /* signed for another board, or for another model or as another kind of image */
+    N6_TRUST_OTHER_BOARD, /* signed for another board, or as another kind of image */
     N6_TRUST_OLD,         /* the security counter is below the floor */
 } n6_trust_status_t;
 
@@ -40,21 +40,25 @@ typedef struct {
 
 #define N6_TRUST_FIXED_PARTS 3u
 
-/* An image in a flash slot. subject: N6_TRUST_SUBJECT_BYTES, the model and the part of it that the program expects. fixed: its code, its trailer without the fields set at programming, the input of its self-test;
- * weights: the rest of the file. */
+/* An image in a flash slot. subject: N6_RELEASE_SUBJECT_BYTES, the model and its part. fixed: its code, its trailer without the
+ * fields set at programming, the input of its self-test; weights: the rest of the file. */
 typedef struct {
-    n6_trust_kind_t kind;
     const uint8_t *subject;
     n6_trust_part_t fixed[N6_TRUST_FIXED_PARTS];
     n6_trust_part_t weights;
 } n6_trust_image_t;
 
+/* The release of an Appli, generated into n6_release.c: a head, then its parts. It is verified with the Appli. */
+extern const uint8_t n6_release[];
+
+/* The error of an image that the release does not list, to be followed by the name of the image. */
+#define N6_TRUST_NOT_LISTED "N6-FW-095 altered, or of another release: "
+
 /* Verify an Appli with its header, before any use of it. floor: the lowest accepted security counter. */
 n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor);
 
-/* Verify a claim and its image. claim: a copy that does not change. with_weights: compare the digest of the weights too. */
-n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim,
-                                       const n6_trust_image_t *image, uint32_t floor, bool with_weights);
+/* Return true if a release lists exactly this image. with_weights: compare the digest of the weights too. */
+bool n6_trust_lists(const uint8_t *release, const n6_trust_image_t *image, bool with_weights);
 
 /* Return the error of a status (id and text), to be followed by the name of the image; "" for N6_TRUST_OK. */
 const char *n6_trust_text(n6_trust_status_t status);

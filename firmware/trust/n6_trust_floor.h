@@ -4,10 +4,8 @@
 
 #include <stdint.h>
 
-#include "n6_trust_claim.h"
-
-/* Return the lowest security counter of this kind that the board accepts: the number of bits set in its fuse word. Fuse bits only
- * change from 0 to 1. n6build reads fuses here, and writes none. */
-uint32_t n6_trust_floor(n6_trust_kind_t kind);
+/* Return the lowest security counter that the board accepts: the number of bits set in its fuse word. Fuse bits only change from
+ * 0 to 1. n6build reads fuses here, and writes none. */
+uint32_t n6_trust_floor(void);
 
 #endif

@@ -224,7 +224,7 @@ FLASH_MODEL = "Flash virtual-nucleo-n657-models.json"
 
 
 def in_slot(part: str) -> list[str]:
-    return [f"Slot {FOLDER}/{part}.bin", f"Manifest {FOLDER}/model_manifest.json", FLASH_MODEL]
+    return [f"Slot {FOLDER}/{part}.bin", f"Manifest {FOLDER}/models_manifest.json", FLASH_MODEL]
 
 
 @pytest.mark.parametrize(

@@ -413,7 +413,7 @@ def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Pat
 @pytest.mark.slow
 def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: Path) -> None:
     """An Appli that is not signed or too old for the fuses is not even tried."""
-    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=appli:2")
+    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=2")
     first = project.scons(*signed, "flash", "run")
     assert "n6 trial confirmed" in first.output, first.output
     program = project.root / "build/nucleo-n657-trust-code"
@@ -440,7 +440,7 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     forge_failures(folder)
     anyway = start(BOARD)
     assert (started(anyway), trials(anyway)[0]) == (["b revision=5"], "appli last-resort")
-    word = BOARD.soc.security_counters.appli
+    word = BOARD.soc.security_counter
     old = start(replace(BOARD, fuses=(Fuse(word, 0b111),)))
     assert old.lines[-1] == "n6 fsbl error N6-FW-085 no slot has a working Appli"
     assert [line for line in old.lines if "refused" in line] == [

@@ -11,7 +11,7 @@ import re
 import shutil
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
 from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
-from n6build.describe.formats.trust_claim import CLAIM
 from n6build.describe.hardware.board import Board, Fuse
 from n6build.describe.hardware.boards import load_board
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
@@ -33,6 +32,7 @@ from end_to_end.conftest import Project
 
 BOARD = load_board("nucleo-n657")
 EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
+ERASED = 0xFF
 _WORD = struct.Struct("<I")
 # A change gets the NOR's content.
 Change = Callable[[bytearray], None]
@@ -42,10 +42,12 @@ def signed(project: Project, *options: str) -> tuple[str, ...]:
     return ("model=keyword", "probe=virtual", f"trust_key={key_file(project.home)}", *options)
 
 
-def says(project: Project, change: Change, board: Board = BOARD) -> str:
-    """Return the console's output of a board with this change in its NOR."""
+def says(project: Project, change: Change, board: Board = BOARD, more: Change | None = None) -> str:
+    """Return the console's output of a board with these changes in its NOR."""
     nor = bytearray((project.root / "build/virtual_board/nucleo-n657/nor.bin").read_bytes())
     change(nor)
+    if more:
+        more(nor)
     path = project.home / "nor.bin"
     path.write_bytes(nor)
     result = run_nor(find_emulator(board.soc), NorBoot(path, board), programs=[], stop=ends_run)
@@ -126,36 +128,127 @@ def vectors_of(plan: MemoryPlan) -> tuple[int, int]:
 
 
 def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Project) -> None:
-    options = signed(project, "loader=reloc", "split=1", "slots=2", "trust=full", "trust_counter=model:1")
+    options = signed(project, "loader=reloc", "split=1", "slots=2", "trust=full", "trust_counter=1")
     first = project.scons(*options, "flash", "run")
     assert EQUAL in first.output, first.output
     again = project.scons(*options, "build")
     assert again.actions == [], again.output
     assert_no_private_key(project)
-    # An update keeps its signature when it gets its revision, and so does the unchanged file.
+    # An update keeps its digests when it gets its revision, and so does the unchanged file.
     project.change_one_weight("keyword")
     update = project.scons(*options, "flash-model")
     assert "written to slot b as revision 1" in update.output, update.output
     folder = project.root / "build/nucleo-n657-trust-full/keyword-reloc"
     plan = read_plan(folder / "memory_plan.json")
-    _, b = plan.models[0].slots
+    a, b = plan.models[0].slots
     model, params = ((folder / "network_rel" / f"network_rel{part}.bin").stat().st_size for part in ("", "_params"))
     assert "slot=b revision=1" in says(project, nothing)
-    for change in (change_model_file(b.file, model, model // 2), change_model_file(b.params, params, params // 2)):
+    for change in (
+        change_model_file(b.file, model, model // 2),
+        change_model_file(b.params, params, params // 2),
+        copy(a.params, b.params, params + (1 << 12)),
+    ):
         refused = says(project, change)
-        assert "slot=b refused N6-FW-091" in refused, refused
-        assert "slot=a revision=0" in refused
+        assert "slot=b refused N6-FW-095" in refused, refused
+        # The model in slot A is of the older release.
+        assert "slot=a refused N6-FW-095" in refused, refused
+        assert "error N6-FW-056" in refused
     assert "slot=b refused N6-FW-094" in says(project, lengthen(b.file, model))
-    assert "error N6-FW-091" in says(project, change_data(*vectors_of(plan), 3))
-    # The image's counter is enough for a board that has counted to 1, but not for one that has counted to 2.
+    assert "error N6-FW-095" in says(project, change_data(*vectors_of(plan), 3))
+    # The release's counter is enough for a board that has counted to 1, but not for one that has counted to 2.
     assert "slot=b revision=1" in says(project, nothing, counted(1))
-    newer = says(project, nothing, counted(2))
-    assert len(re.findall(r"slot=[ab] refused N6-FW-093", newer)) == 2
-    assert "error N6-FW-056" in newer
+    assert "n6 fsbl error N6-FW-093" in says(project, nothing, counted(2))
+
+
+def copy(source: int, destination: int, size: int) -> Change:
+    """Copy a part of the older release over the same part of the newer one."""
+
+    def change(nor: bytearray) -> None:
+        nor[at(destination) : at(destination) + size] = nor[at(source) : at(source) + size]
+
+    return change
+
+
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_board_changes_from_one_release_to_the_next_with_its_appli(stride: int, project: Project) -> None:
+    """Parts of two releases never run together, whatever is programmed."""
+    options = signed(project, "loader=reloc", "slots=2", "trial=on", "trust=full")
+    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
+    boards: list[bytes] = []
+    for model in ("a", "b", "a"):
+        if boards:
+            project.change_one_weight("keyword", len(boards))
+        done = project.scons(*options, "flash", "run")
+        assert "n6 trial confirmed" in done.output, done.output
+        assert f"slot={model} revision={len(boards)}" in done.output
+        boards.append(nor.read_bytes())
+    _, older, newer = boards
+    assert BOARD.trial is not None and BOARD.trial.appli is not None
+    applis = [slice(at(each.address), at(each.end)) for each in (BOARD.slots.appli, BOARD.trial.appli)]
+    # The last release is in the slots A. It is interrupted before its Appli, and then only its Appli arrives.
+    unfinished = bytearray(newer)
+    unfinished[applis[0]] = older[applis[0]]
+    unfinished[journal_of()] = older[journal_of()]
+    before = says(project, replaced_by(bytes(unfinished)))
+    assert "n6 model keyword slot=a refused N6-FW-095 altered, or of another release" in before, before
+    assert "slot=b revision=1" in before
+    for state, is_whole in [*interrupted(older, newer)][::stride]:
+        said = says(project, replaced_by(state))
+        assert ("slot=a revision=2" if is_whole else "slot=b revision=1") in said, said
+        assert "n6 done" in said, said
+    alone = bytearray(older)
+    alone[applis[0]] = newer[applis[0]]
+    rejected = says(project, replaced_by(bytes(alone)))
+    assert rejected.count("refused N6-FW-095") == 2, rejected
+    assert "error N6-FW-056" in rejected
+
+
+def replaced_by(content: bytes) -> Change:
+    """Replace all flash contents."""
+
+    def change(nor: bytearray) -> None:
+        nor[:] = content
+
+    return change
+
+
+def interrupted(older: bytes, newer: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Yield the board during an update, and whether that is complete.
+
+    The sectors of the model come before those of the Appli. Each is half erased, erased, half programmed,
+    almost done, and done.
+    """
+    size, journal = BOARD.nor.sector, journal_of()
+    differ = [
+        start
+        for start in range(0, len(older), size)
+        if older[start : start + size] != newer[start : start + size] and not journal.start <= start < journal.stop
+    ]
+    models_first = sorted(differ, key=lambda start: (start < at(BOARD.slots.weights.address), start))
+    assert len(models_first) >= 2
+    board, half = bytearray(older), size // 2
+    for start in models_first:
+        before, after = older[start : start + size], newer[start : start + size]
+        # The last byte that differs from erased flash.
+        end = len(after.rstrip(b"\xff"))
+        for state in (
+            bytes([ERASED]) * half + before[half:],
+            bytes([ERASED]) * size,
+            after[: end // 2].ljust(size, b"\xff"),
+            after[: end - 1].ljust(size, b"\xff"),
+            after,
+        ):
+            board[start : start + size] = state
+            yield bytes(board), state == after and start == models_first[-1]
+
+
+def journal_of() -> slice:
+    assert BOARD.trial is not None
+    return slice(at(BOARD.trial.journal.address), at(BOARD.trial.journal.end))
 
 
 def counted(number: int) -> Board:
-    return replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.security_counters.model, (1 << number) - 1)))
+    return replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.security_counter, (1 << number) - 1)))
 
 
 def assert_no_private_key(project: Project) -> None:
@@ -181,25 +274,9 @@ def test_swapped_weights_of_a_linked_network_are_refused_by_full_alone(profile: 
         suffix = "" if profile == "extflash" else f"-{profile}"
         plan = read_plan(project.root / f"build/nucleo-n657-trust-{level}/keyword{suffix}/memory_plan.json")
         image = plan.images[0]
-        assert "error N6-FW-091" in says(project, change_data(image.source, image.bytes, image.bytes // 2))
+        assert "error N6-FW-095" in says(project, change_data(image.source, image.bytes, image.bytes // 2))
         unseen = says(project, change_unseen(image.source, image.bytes // 2))
-        assert ("error N6-FW-091" in unseen) == (level == "full"), unseen
-        # A claim names the kind of its data on both levels, so a claim of other data is refused.
-        moved = says(project, move_claim(plan))
-        assert "error N6-FW-091" in moved, moved
-
-
-def move_claim(plan: MemoryPlan) -> Change:
-    """Copy the claim of the test vectors behind the weights."""
-    source, size = vectors_of(plan)
-    image = plan.images[0]
-
-    def change(nor: bytearray) -> None:
-        start = at(source) + trailer_offset(size) + SLOT_TRAILER.size
-        end = at(image.source_end)
-        nor[end - CLAIM.size : end] = nor[start : start + CLAIM.size]
-
-    return change
+        assert ("error N6-FW-095" in unseen) == (level == "full"), unseen
 
 
 def add_variant(project: Project) -> None:
@@ -221,7 +298,7 @@ def put(address: int, image: Path) -> Change:
     return change
 
 
-def test_signed_weights_of_a_model_with_equal_code_are_refused(project: Project) -> None:
+def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> None:
     add_variant(project)
     options = signed(project, "trust=full", "model=variant")
     project.done(*options, "build")
@@ -231,31 +308,15 @@ def test_signed_weights_of_a_model_with_equal_code_are_refused(project: Project)
     assert code_of(own) == code_of(other)
     plan = read_plan(own / "memory_plan.json")
     weights = put(plan.images[0].source, other / "weights_xSPI2.bin")
-    assert "error N6-FW-092" in says(project, weights)
-    vectors = put(plan.networks[0].vectors.source, other / "vectors.bin")
-    assert "error N6-FW-092" in says(project, vectors)
-    # New weights of the same model need no other Appli.
+    assert "error N6-FW-095" in says(project, weights)
+    # New weights of the same model are another release, with its own Appli.
     project.change_one_weight("keyword")
     project.done(*options, "model=keyword", "build")
-    updated = says(project, put(plan.images[0].source, own / "weights_xSPI2.bin"))
+    update = put(plan.images[0].source, own / "weights_xSPI2.bin")
+    assert "error N6-FW-095" in says(project, update)
+    appli = put(BOARD.slots.appli.address, own / "appli_image.bin")
+    updated = says(project, update, more=appli)
     assert "n6 done" in updated, updated
-
-
-@pytest.mark.slow
-def test_signed_weights_of_a_relocatable_model_with_equal_code_are_refused(project: Project) -> None:
-    add_variant(project)
-    options = signed(project, "trust=full", "model=variant", "loader=reloc", "split=1")
-    project.done(*options, "build")
-    result = project.scons(*options, "model=keyword", "flash", "run")
-    assert EQUAL in result.output, result.output
-    own, other = (project.root / f"build/nucleo-n657-trust-full/{name}-reloc" for name in ("keyword", "variant"))
-    slot = read_plan(own / "memory_plan.json").models[0].slots[0]
-    refused = says(project, put(slot.params, other / "params.bin"))
-    assert "slot=a refused N6-FW-092" in refused, refused
-    project.change_one_weight("keyword")
-    project.done(*options, "model=keyword", "build")
-    updated = says(project, put(slot.params, own / "params.bin"))
-    assert "slot=a revision=0" in updated, updated
 
 
 def code_of(folder: Path) -> bytes:

@@ -26,6 +26,8 @@ static uint32_t left, used;
 static uint32_t loaded_from;
 static bool is_protected, is_watched;
 static uint32_t cause;
+/* A sector that reports an erase, and stays as it is. */
+static uint32_t worn;
 static char said[4096];
 
 bool host_open(void)
@@ -55,6 +57,9 @@ bool n6_nor_erase(uint32_t address)
 {
     if (is_protected) {
         return false;
+    }
+    if (address == worn) {
+        return true;
     }
     for (uint32_t i = 0; i < N6_NOR_SECTOR_BYTES; i++) {
         put(address + i, 0xFFu);
@@ -138,6 +143,11 @@ void host_reset_by(uint32_t by)
 void host_protect(bool on)
 {
     is_protected = on;
+}
+
+void host_wear(uint32_t address)
+{
+    worn = address;
 }
 
 const char *host_said(void)

@@ -119,6 +119,10 @@ class HostBoard:
         """Make the flash refuse all erases and programs, or accept them again."""
         self.library.host_protect(ctypes.c_bool(is_protected))
 
+    def wear(self, address: int) -> None:
+        """Make erases of one sector report success without effect; 0 for no sector."""
+        self.library.host_wear(ctypes.c_uint32(address))
+
     def plan(self, image: bytes) -> AppliUpdate:
         return plan_appli(image, (A, B), TRIAL, self.read, "appli_image.bin")
 

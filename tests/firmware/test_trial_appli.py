@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import subprocess
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from n6build.board.flash.trial_journal import APPLI, COPIES, ENTRIES, ENTRY, MAG
 from n6build.describe.formats.appli_trailer import ALIGNMENT, TRAILER
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
 
+from firmware.cut_updates import CUTS, Tally, fill_journal, worn_sectors
 from firmware.host_fsbl import (
     BY_PROGRAM,
     BY_WATCHDOG,
@@ -291,18 +292,6 @@ def test_the_power_goes_while_an_appli_is_programmed(board: HostBoard, backwards
     assert len(done) == 2
 
 
-def fill_journal(board: HostBoard) -> None:
-    """Fill the journal's first copy with its newest record.
-
-    The next record then erases the second copy.
-    """
-    written = [board.read(JOURNAL.address + start, RECORD.size) for start in range(0, SECTOR, RECORD.size)]
-    newest = [each for each in written if each[:4] == MAGIC.to_bytes(4, "little")]
-    for number in range(len(newest), len(written)):
-        head = newest[-1][:4] + number.to_bytes(4, "little") + newest[-1][8:-4]
-        board.write(JOURNAL.address + number * RECORD.size, head + zlib.crc32(head).to_bytes(4, "little"))
-
-
 @pytest.mark.parametrize("is_full", [False, True])
 def test_the_power_goes_at_any_byte_that_the_trial_of_an_appli_writes(board: HostBoard, is_full: bool) -> None:
     """The Appli never confirms itself.
@@ -329,6 +318,14 @@ def test_the_power_goes_at_any_byte_that_the_trial_of_an_appli_writes(board: Hos
     assert board.boot() == A.address
     erased = len(range(0, SECTOR + RECORD.size, STRIDE)) - RECORD.size if is_full else 0
     assert tried == (STARTS + 1) * RECORD.size + erased
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=lambda cut: cut.__name__)
+def test_whatever_is_cut_or_damaged_something_valid_starts(host: HostBoard, cut: Callable[..., Tally]) -> None:
+    """tools/bench.py cuts tries all of them."""
+    tally = cut(host, 101 if cut is not worn_sectors else 4)
+    assert tally.cuts > 50
+    assert tally.stopped == 0
 
 
 def test_the_power_goes_at_any_byte_of_a_confirmation(board: HostBoard) -> None:

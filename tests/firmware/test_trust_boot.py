@@ -14,11 +14,10 @@ from n6build.board.run.console_log import ends_run, read_console
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
-from n6build.describe.formats.trust_claim import Kind
 from n6build.describe.hardware.board import Board, Fuse
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.trust.keys import public_point, signature
-from n6build.place.trust.sign import Statement, signed_appli
+from n6build.place.trust.sign import signed_appli
 from trust.host_verifier import key_file
 from trust_build import build_verifying
 
@@ -26,7 +25,7 @@ LOAD = BOARD.soc.load_and_run
 ORIGIN = LOAD.load_address + LOAD.payload_offset
 SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
 STARTED = "n6 fsbl appli bytes="
-FLOOR_WORD = BOARD.soc.security_counters.appli
+FLOOR_WORD = BOARD.soc.security_counter
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def signed(folder: Path, *, secret: int = 18, counter: int = 0, board: str = BOA
     image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
     key = key_file(folder, secret)
     sign = partial(signature, key, public_point(key))
-    return bytearray(signed_appli(image, Statement(Kind.APPLI, counter, board), sign))
+    return bytearray(signed_appli(image, counter, board, sign))
 
 
 def says(folder: Path, fsbl: bytes, appli: bytes | bytearray, board: Board = BOARD) -> list[str]:

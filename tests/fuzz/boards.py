@@ -46,6 +46,7 @@ from n6build.place.reloc.slots import (
     stored_bytes,
 )
 from n6build.place.reloc.verify import ram_of, verify
+from n6build.place.trust.release import Part, find_release, release_bytes
 from reloc.synthetic import synthetic_model
 from reloc.test_slots import Board as SlotBoard
 
@@ -200,6 +201,13 @@ _CUBE = (
 )
 _PYOCD = b'text {"boards": [{"unique_id": "0041", "board_name": "NUCLEO-N657"}]}'
 
+
+def _release() -> list[bytes]:
+    """Return the beginning of an Appli, with a release of two parts."""
+    parts = [Part(bytes([number]) * 32, 16, 8, bytes(32), bytes(32)) for number in range(2)]
+    return [bytes(64) + release_bytes(2, parts) + bytes(64)]
+
+
 BOARDS = (
     Target("console", lambda: [_CONSOLE], _console),
     Target(
@@ -218,6 +226,7 @@ BOARDS = (
     Target("description of a relocatable model's network", _described, of_file("network_artifacts.json", read_stored)),
     Target("model's slot", _slot_image, _slot),
     Target("Appli's slots and the journal", _appli_slots, _appli_update),
+    Target("release in an Appli", _release, lambda data, _: find_release(data)),
     Target("trailers", lambda: [bytes(112) + _slot_image()[0][-51:]], _trailer),
     Target(".npy", _vectors, of_file("inputs.npy", inspect.unwrap(read_vectors))),
     Target("answer of an interpreter (.npz)", _answer, _answered),

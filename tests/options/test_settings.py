@@ -13,7 +13,7 @@ from n6build.base.errors import N6Error
 from n6build.describe.choices import choices_of
 from n6build.describe.invocation import Invocation
 from n6build.describe.option import Setting, chosen
-from n6build.describe.project_settings import OPTIONS, resolve
+from n6build.describe.project_settings import resolve
 from n6build.describe.until import Until, parse_until
 
 
@@ -133,16 +133,3 @@ def test_data_is_a_list_of_files_with_addresses(tmp_path: Path) -> None:
     given = resolve({"data": "w.bin@0x70180000,b.hex,c@d.bin@1880000000"}, {}, tmp_path)
     places = [(Path(each.path).name, each.address) for each in choices_of(given, tmp_path).data]
     assert places == [("w.bin", 0x70180000), ("b.hex", None), ("c@d.bin", 1880000000)]
-
-
-def test_security_counters_are_numbers_of_kinds_of_images() -> None:
-    def counters(text: str) -> tuple[str, ...]:
-        settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
-        settings["trust_counter"] = Setting(text, "command line", "trust_counter")
-        return choices_of(settings, Path("/")).trust_counter
-
-    assert counters("") == ()
-    assert counters("model:01,appli:32,data:0") == ("appli:32", "data:0", "model:1")
-    for wrong in ("3", "appli", "appli:", "appli:33", "appli:-1", "appli:1:2", "fsbl:1", "appli:\u0663", "appli:1,"):
-        with pytest.raises(N6Error, match="N6-OPTION-002: .* is not a security counter"):
-            counters(wrong)

@@ -652,10 +652,10 @@ EDITS = (
     *edits(
         "trusted",
         SIGNED[0],
-        ("describe/formats/trust_claim.py", "LAYOUT = 2", "LAYOUT = 3"),
+        ("describe/formats/release.py", "LAYOUT = 1", "LAYOUT = 2"),
         ("place/trust/keys.py", 'SIGNATURE_BYTES // 2, "big"', 'SIGNATURE_BYTES // 2, "little"'),
-        ("place/trust/sign.py", "counter=statement.counter", "counter=statement.counter + 1"),
-        ("place/trust/anchor.py", "for part in (content, model, file)", "for part in (model, content, file)"),
+        ("place/trust/sign.py", "counter.to_bytes", "(counter + 1).to_bytes"),
+        ("place/trust/release.py", "for part in (content, model, file)", "for part in (model, content, file)"),
     ),
     *edits(
         "trusted",

@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
-from n6build.describe.formats.trust_claim import Kind
-from n6build.place.trust.anchor import board_identity, subject
+from n6build.place.trust.anchor import board_identity
 from n6build.place.trust.keys import public_point
+from n6build.place.trust.release import release_bytes, subject
 from n6build.steps.format_headers import FORMATS
 
 BOARD = "nucleo-n657"
@@ -46,13 +46,14 @@ class Image:
 
     Attributes:
         data: Bytes of the image in flash.
+        is_appli: It is an Appli, and not a slot that a release lists.
         code: Bytes of its code; 0 for an Appli.
         weights: Bytes of its weights; 0 for an Appli.
         trailer: Bytes of its trailer; 0 for an Appli.
     """
 
-    kind: Kind
     data: bytes
+    is_appli: bool = False
     code: int = 0
     weights: int = 0
     trailer: int = 0
@@ -96,12 +97,13 @@ def built_verifier(folder: Path) -> Path:
     return program
 
 
-def statuses(program: Path, key: Path, images: Iterable[Image]) -> list[Status]:
-    """Return the status that a board with this key gives to each image."""
-    asked = public_point(key) + board_identity(BOARD)
+def statuses(program: Path, key: Path, images: Iterable[Image], release: bytes = b"") -> list[Status]:
+    """Return the status that a board with this key and release gives each image."""
+    release = release or release_bytes(2, ())
+    asked = public_point(key) + board_identity(BOARD) + struct.pack("=I", len(release)) + release
     for each in images:
         numbers = each.floor, each.with_weights, each.code, each.weights, each.trailer, len(each.data)
-        asked += _REQUEST.pack(each.kind, *numbers) + SUBJECT + each.data
+        asked += _REQUEST.pack(each.is_appli, *numbers) + SUBJECT + each.data
     result = subprocess.run([program], input=asked, capture_output=True, check=False)
     assert result.returncode == 0, result.stderr.decode()
     return [Status(int(line)) for line in result.stdout.split()]

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verification of signed images on a host: read the anchor, then images, from standard input; print one status a line.
+ * Verification of a release on a host: read the anchor, a release with its length, then images, from standard input; print one
+ * status a line.
  *
- *   image: kind, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then the subject and these bytes
+ *   image: is_appli, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then the subject and these bytes
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,13 @@
 #include "n6_trust.h"
 
 typedef struct {
-    uint32_t kind, floor, with_weights, code_bytes, weights_bytes, trailer_bytes, bytes;
-    uint8_t subject[N6_TRUST_SUBJECT_BYTES];
+    uint32_t is_appli, floor, with_weights, code_bytes, weights_bytes, trailer_bytes, bytes;
+    uint8_t subject[N6_RELEASE_SUBJECT_BYTES];
 } request_t;
 
 static uint32_t up(uint32_t bytes)
 {
-    return (bytes + N6_TRUST_CLAIM_ALIGNMENT - 1u) & ~(N6_TRUST_CLAIM_ALIGNMENT - 1u);
+    return (bytes + N6_MODEL_TRAILER_ALIGNMENT - 1u) & ~(N6_MODEL_TRAILER_ALIGNMENT - 1u);
 }
 
 /* Verify an Appli as the FSBL does: its length is the header's, within the given bytes. */
@@ -36,14 +37,13 @@ static n6_trust_status_t appli(const n6_trust_anchor_t *anchor, const request_t 
     return n6_trust_check_appli(anchor, image, header.image_bytes + N6_BOOT_HEADER_BYTES, request->floor);
 }
 
-/* Verify a slot as the Appli does: the file's parts are known, the trailer gives the length of a self-test. */
-static n6_trust_status_t slot(const n6_trust_anchor_t *anchor, const request_t *request, const uint8_t *image)
+/* Look a slot up in a release as the Appli does: the file's parts are known, the trailer gives the length of a self-test. */
+static n6_trust_status_t slot(const uint8_t *release, const request_t *request, const uint8_t *image)
 {
     uint8_t trailer[sizeof(n6_model_trailer_t)] = {0};
-    n6_trust_claim_t claim;
     uint32_t at = up(request->code_bytes + request->weights_bytes), test_bytes = 0;
     if (request->bytes < at + request->trailer_bytes) {
-        return N6_TRUST_UNSIGNED;
+        return N6_TRUST_ALTERED;
     }
     memcpy(trailer, image + at, request->trailer_bytes);
     at += request->trailer_bytes;
@@ -55,18 +55,15 @@ static n6_trust_status_t slot(const n6_trust_anchor_t *anchor, const request_t *
         words.trailer_crc32 = 0u;
         memcpy(trailer, &words, sizeof words);
     }
-    if (test_bytes > request->bytes - at || request->bytes - at - test_bytes < sizeof claim ||
-        up(at + test_bytes) > request->bytes - sizeof claim) {
-        return N6_TRUST_UNSIGNED;
+    if (test_bytes > request->bytes - at) {
+        return N6_TRUST_ALTERED;
     }
-    memcpy(&claim, image + up(at + test_bytes), sizeof claim);
     const n6_trust_image_t parts = {
-        .kind = (n6_trust_kind_t)request->kind,
         .subject = request->subject,
         .fixed = {{image, request->code_bytes}, {trailer, request->trailer_bytes}, {image + at, test_bytes}},
         .weights = {image + request->code_bytes, request->weights_bytes},
     };
-    return n6_trust_check_claim(anchor, &claim, &parts, request->floor, request->with_weights != 0u);
+    return n6_trust_lists(release, &parts, request->with_weights != 0u) ? N6_TRUST_OK : N6_TRUST_ALTERED;
 }
 
 int main(void)
@@ -76,16 +73,25 @@ int main(void)
     if (fread(&anchor, sizeof anchor, 1, stdin) != 1) {
         return 1;
     }
+    uint32_t release_bytes;
+    if (fread(&release_bytes, sizeof release_bytes, 1, stdin) != 1) {
+        return 1;
+    }
+    /* The buffer has exactly the release's length, so that the sanitizer sees every access beyond. */
+    uint8_t *release = malloc(release_bytes);
+    if (release == NULL || fread(release, 1, release_bytes, stdin) != release_bytes) {
+        return 1;
+    }
     while (fread(&request, sizeof request, 1, stdin) == 1) {
         /* The buffer has exactly the image's length, so that the sanitizer sees every access beyond. */
         uint8_t *image = malloc(request.bytes ? request.bytes : 1u);
         if (image == NULL || fread(image, 1, request.bytes, stdin) != request.bytes) {
             return 1;
         }
-        bool is_appli = request.kind == N6_TRUST_KIND_APPLI;
-        n6_trust_status_t status = is_appli ? appli(&anchor, &request, image) : slot(&anchor, &request, image);
+        n6_trust_status_t status = request.is_appli ? appli(&anchor, &request, image) : slot(release, &request, image);
         printf("%d\n", (int)status);
         free(image);
     }
+    free(release);
     return 0;
 }

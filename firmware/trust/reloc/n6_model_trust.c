@@ -6,18 +6,14 @@
 #include "n6_model_trailer.h"
 #include "n6_reloc_check.h"
 #include "n6_trust.h"
-#include "n6_trust_floor.h"
-
-#define NOT_SIGNED n6_trust_text(N6_TRUST_UNSIGNED)
 
 static uint32_t aligned(uint32_t bytes, uint32_t alignment)
 {
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
-/* A part of a slot: a file, its trailer, test input and claim. code: of the copy; weights: the rest of the file, in flash. */
+/* A part of a slot: a file, its trailer and test input. code: of the copy; weights: the rest of the file, in flash. */
 typedef struct {
-    n6_trust_kind_t kind;
     const uint8_t *subject;
     n6_trust_part_t code;
     n6_trust_part_t weights;
@@ -25,35 +21,30 @@ typedef struct {
     uint32_t room;
 } part_t;
 
-/* Verify a part. trailer: receives a copy of its trailer. */
-static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
+/* Look a part up in the release. trailer: receives a copy of its trailer. */
+static bool is_listed(const part_t *part, n6_model_trailer_t *trailer)
 {
     uint32_t bytes = part->code.bytes + part->weights.bytes;
     uint32_t offset = aligned(bytes, N6_MODEL_TRAILER_ALIGNMENT);
     if (bytes > part->room || part->room - bytes < N6_MODEL_TRAILER_ALIGNMENT + sizeof *trailer) {
-        return NOT_SIGNED;
+        return false;
     }
     memcpy(trailer, (const void *)(uintptr_t)(part->flash + offset), sizeof *trailer);
     offset += sizeof *trailer;
-    uint32_t test_bytes = trailer->test_input_bytes, left = part->room - offset;
-    if (test_bytes > left || left - test_bytes < N6_TRUST_CLAIM_ALIGNMENT + sizeof(n6_trust_claim_t)) {
-        return NOT_SIGNED;
+    uint32_t test_bytes = trailer->test_input_bytes;
+    if (test_bytes > part->room - offset) {
+        return false;
     }
-    n6_trust_claim_t claim;
-    uint32_t behind = aligned(offset + test_bytes, N6_TRUST_CLAIM_ALIGNMENT);
-    memcpy(&claim, (const void *)(uintptr_t)(part->flash + behind), sizeof claim);
-    /* The revision is not signed: a model gets it at programming. */
+    /* The revision is not part of the release: a model gets it at programming. */
     n6_model_trailer_t fixed = *trailer;
     fixed.revision = 0u;
     fixed.trailer_crc32 = 0u;
     const n6_trust_image_t image = {
-        .kind = part->kind,
         .subject = part->subject,
         .fixed = {part->code, {&fixed, sizeof fixed}, {(const void *)(uintptr_t)(part->flash + offset), test_bytes}},
         .weights = part->weights,
     };
-    uint32_t floor = n6_trust_floor(part->kind);
-    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, floor, N6_TRUST >= N6_TRUST_FULL));
+    return n6_trust_lists(n6_release, &image, N6_TRUST >= N6_TRUST_FULL);
 }
 
 const char *n6_model_verify(const n6_model_slot_t *slot, const n6_model_subject_t *subject, n6_verified_ram_t ram,
@@ -63,7 +54,7 @@ const char *n6_model_verify(const n6_model_slot_t *slot, const n6_model_subject_
     uint32_t bytes = n6_reloc_file_bytes(flash, slot->file_bytes), split = flash->params_offset;
     uint32_t code = split == 0u ? bytes : split;
     if (bytes == 0u || code > bytes) {
-        return NOT_SIGNED;
+        return N6_TRUST_NOT_LISTED;
     }
     if (code > ram.bytes) {
         return "N6-FW-094 needs more RAM for its verified copy: ";
@@ -72,22 +63,20 @@ const char *n6_model_verify(const n6_model_slot_t *slot, const n6_model_subject_
     n6_reloc_header_t *copy = (n6_reloc_header_t *)(void *)ram.start;
     n6_model_trailer_t trailer;
     const part_t file = {
-        N6_TRUST_KIND_MODEL,
         subject->model,
         {copy, code},
         {(const void *)(uintptr_t)(slot->file + code), bytes - code},
         slot->file,
         slot->file_bytes,
     };
-    const char *refused = verify(&file, &trailer);
-    if (refused[0] != '\0') {
-        return refused;
+    if (!is_listed(&file, &trailer)) {
+        return N6_TRUST_NOT_LISTED;
     }
     *verified = (n6_model_slot_t){.file = (uint32_t)(uintptr_t)copy, .file_bytes = code};
     /* Check the verified copy against the values read before: flash may have returned other data then. */
     const n6_reloc_context_t *context = n6_reloc_context(copy, code);
     if (copy->params_offset != split || context == NULL || trailer.bytes != bytes) {
-        return n6_trust_text(N6_TRUST_ALTERED);
+        return N6_TRUST_NOT_LISTED;
     }
     if (split != 0u) {
         verified->params = slot->file + split;
@@ -98,7 +87,6 @@ const char *n6_model_verify(const n6_model_slot_t *slot, const n6_model_subject_
     }
     n6_model_trailer_t of_weights;
     const part_t params = {
-        N6_TRUST_KIND_DATA,
         subject->params,
         {NULL, 0u},
         {(const void *)(uintptr_t)slot->params, context->params_file_bytes},
@@ -107,6 +95,8 @@ const char *n6_model_verify(const n6_model_slot_t *slot, const n6_model_subject_
     };
     verified->params = slot->params;
     verified->params_bytes = slot->params_bytes;
-    refused = verify(&params, &of_weights);
-    return refused[0] == '\0' && of_weights.signature != trailer.signature ? "N6-FW-022 weights of another network" : refused;
+    if (!is_listed(&params, &of_weights)) {
+        return N6_TRUST_NOT_LISTED;
+    }
+    return of_weights.signature == trailer.signature ? "" : "N6-FW-022 weights of another network";
 }

@@ -31,7 +31,7 @@ from n6build.describe.option import (
     switch,
     word,
 )
-from n6build.describe.option_lists import counters_of, modes_of
+from n6build.describe.option_lists import modes_of
 from n6build.describe.targets import FLASHING, ON_A_BOARD, TALKING
 from n6build.describe.until import Until, parse_until
 
@@ -177,15 +177,13 @@ class Choices:
         environment="N6BUILD_TRUST",
     )
     trust_key: str = path(
-        "private key for Appli, models and weights: P-256, PEM; n6build reads its password from N6BUILD_KEY_PASSWORD",
+        "private key for releases: P-256, PEM; n6build reads its password from N6BUILD_KEY_PASSWORD",
         environment="N6BUILD_TRUST_KEY",
     )
-    trust_counter: tuple[str, ...] = parsed(
-        (),
-        "security counters of signed images: appli:3,model:1,data:2; a board with higher counters in its fuses "
-        "rejects them; default: 0",
-        counters_of,
-        name="trust_counter",
+    trust_counter: int = count(
+        "security counter of a signed release, 0 to 32; a board with a higher counter in its fuses rejects it",
+        "updates",
+        most=32,
     )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
     inputs: str = path(

@@ -1,15 +1,10 @@
-"""Values of options that are lists of words: modes, and security counters."""
+"""Values of options that are lists of words: modes of a run."""
 
 from __future__ import annotations
-
-import re
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.describe.option import Setting
 
-# Images with a security counter of their own (describe/formats/trust_claim.py), which a fuse word counts by its bits.
-_COUNTED = ("appli", "model", "data")
-_MOST_UPDATES = 32
 # Modes of a run, with the names of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 
@@ -28,20 +23,3 @@ def modes_of(setting: Setting) -> tuple[str, ...]:
         if {one, other} <= modes:
             raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
     return tuple(sorted(modes))
-
-
-def counters_of(setting: Setting) -> tuple[str, ...]:
-    """Return security counters as kind:number, sorted.
-
-    Raises:
-        N6Error: N6-OPTION-002 for another text, or for a kind without a counter.
-    """
-    found: dict[str, str] = {}
-    for part in setting.value.split(",") if setting.value else ():
-        kind, _, number = part.partition(":")
-        if kind not in _COUNTED or not re.fullmatch(r"[0-9]{1,2}", number) or int(number) > _MOST_UPDATES:
-            what = f"'{part}' is not a security counter"
-            hint = f"write counters of {', '.join(_COUNTED)}, from 0 to {_MOST_UPDATES}, for example appli:3,model:1"
-            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
-        found[kind] = f"{kind}:{int(number)}"
-    return tuple(sorted(found.values()))

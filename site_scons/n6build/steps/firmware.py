@@ -15,7 +15,6 @@ from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board, Trial
 from n6build.describe.host_program import HostProgram
 from n6build.engine.step import Step, output_with, outputs_of
-from n6build.place.image.signing import Keys
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
 from n6build.place.trust.choice import Trust
 from n6build.steps.board_headers import board_header_steps
@@ -28,7 +27,7 @@ from n6build.steps.kernel_header_files import kernel_headers_step
 from n6build.steps.plan_memory import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
-from n6build.steps.signing_settings import trust_objects, trusting
+from n6build.steps.signing_settings import Signing, release_objects, trust_objects, trusting
 from n6build.steps.soc_headers import soc_header_steps
 from n6build.steps.trust_header import trust_header_step
 
@@ -72,19 +71,6 @@ class Program:
 
     steps: tuple[Step, ...]
     elf: str
-
-
-@dataclass(frozen=True)
-class Signing:
-    """Settings of the signing tool.
-
-    Attributes:
-        tool: Path of the signing tool.
-        keys: Keys; None if the tool only writes the header.
-    """
-
-    tool: Path
-    keys: Keys | None
 
 
 def c_files(directory: str) -> list[Path]:
@@ -200,7 +186,12 @@ class LinkedNetworks:
 
 
 def linked_networks(
-    folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
+    folder: str,
+    firmware: BoardFirmware,
+    runtime: Runtime,
+    networks: Sequence[NetworkSteps],
+    plan: Step,
+    release: Step | None = None,
 ) -> LinkedNetworks:
     """Return the compiled networks for a link.
 
@@ -212,6 +203,7 @@ def linked_networks(
         runtime: Linked runtime.
         networks: Networks of the application.
         plan: Step of the memory plan.
+        release: Step of the release; None for a program that verifies nothing.
     """
     headers = kernel_headers_step(f"{firmware.folder}/include")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
@@ -236,11 +228,12 @@ def linked_networks(
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
+    released = release_objects(folder, release, how)
     return LinkedNetworks(
-        (*firmware.steps, headers, *kernels, *of_runtime, *shared, *own),
+        (*firmware.steps, headers, *kernels, *of_runtime, *shared, *own, *released),
         (*outputs_of((*kernels, *of_runtime)), *firmware.bring_up),
         outputs_of(shared),
-        outputs_of(own),
+        outputs_of((*own, *released[1:])),
     )
 
 
@@ -250,6 +243,7 @@ def appli(
     runtime: Runtime,
     networks: Sequence[NetworkSteps],
     plan: Step,
+    release: Step | None,
     host: HostProgram | None = None,
 ) -> Program:
     """Return the Appli with the networks linked into it.
@@ -260,9 +254,10 @@ def appli(
         runtime: Linked runtime.
         networks: Networks of the application.
         plan: Step of the memory plan.
+        release: Step of the release; None for an Appli that verifies nothing.
         host: Program whose sources replace main.c; None for n6build's own.
     """
-    linked = linked_networks(folder, firmware, runtime, networks, plan)
+    linked = linked_networks(folder, firmware, runtime, networks, plan, release)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
     of_host = () if host is None else host_steps(f"{folder}/program", host, firmware.how)
     objects = linked.files if host is None else (*linked.without_main, *outputs_of(of_host))
@@ -311,6 +306,7 @@ def reloc_appli(
     firmware: BoardFirmware,
     runtime: Runtime,
     plan: Step,
+    release: Step | None,
     *,
     secure: bool,
     debug_info: bool,
@@ -323,6 +319,7 @@ def reloc_appli(
         firmware: Common headers and objects of the board.
         runtime: Runtime with its loader of models.
         plan: Step of the memory plan.
+        release: Step of the release; None for an Appli that verifies nothing.
         secure: The models are compiled for the secure state. The Appli always is.
         debug_info: The models' epoch tables have debug fields.
         confined: The models run unprivileged.
@@ -354,8 +351,14 @@ def reloc_appli(
         loader += compile_steps(f"{common}/trust", c_files("trust/reloc"), how)
     tables = output_with(plan, ".c")
     own = compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how)
+    released = release_objects(folder, release, firmware.how)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
-    objects = (*outputs_of((*of_runtime, *shared, *loader)), *firmware.bring_up, *own.outputs)
+    objects = (
+        *outputs_of((*of_runtime, *shared, *loader)),
+        *firmware.bring_up,
+        *own.outputs,
+        *outputs_of(released[1:]),
+    )
     link = link_step(
         f"{folder}/appli/appli.elf",
         objects,
@@ -364,7 +367,7 @@ def reloc_appli(
         libraries=runtime.libraries,
         system_libraries=runtime.system_libraries,
     )
-    return Program((*firmware.steps, *of_runtime, *shared, *loader, own, script, link), link.name)
+    return Program((*firmware.steps, *of_runtime, *shared, *loader, own, *released, script, link), link.name)
 
 
 def image_step(output: str, program: Program, kind: BinaryType, board: Board, signing: Signing | None) -> Step:

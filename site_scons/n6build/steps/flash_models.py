@@ -1,30 +1,46 @@
 """Stage 4 for relocatable models with two slots: writes new models to free slots.
 
 On the virtual board this succeeds only if the board starts the new models. A real board decides at its
-next start.
+next start. The models of a signed release wait for their Appli, which is programmed last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.span import Span
 from n6build.board.flash.announce import announce, say_flashed
+from n6build.board.flash.appli_update import kept_appli
 from n6build.board.flash.choose import chosen_programmer
-from n6build.board.flash.model_update import check_running, plan_updates, read_running, remember_running
+from n6build.board.flash.model_update import check_running, plan_updates, read_running, remember_running, running_of
 from n6build.board.flash.program import board_lock, carry_out
 from n6build.board.flash.receipt import VIRTUAL, write_receipt
 from n6build.board.flash.sectors import sectors_of
 from n6build.board.flash.survey import checked_identity
 from n6build.board.run.session import start_virtual_board
-from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.board import Board, Slot
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.memory_plan.plan import read_plan
+from n6build.place.trust.release import find_release
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
+
+
+@dataclass(frozen=True)
+class FlashModelsParameters(Target):
+    """Parameters of the step.
+
+    Attributes:
+        applis: Slots of a signed Appli, whose release names the models that stay; empty without signatures.
+        journal: Slot of the journal of trials, if that Appli has two slots.
+    """
+
+    applis: tuple[Slot, ...] = ()
+    journal: Slot | None = None
 
 
 def flash_models_step(
@@ -35,6 +51,8 @@ def flash_models_step(
     board: Board,
     target: Target,
     after: Sequence[str],
+    *,
+    applis: tuple[Slot, ...],
 ) -> Step:
     """Return the step that programs new models into their free slots.
 
@@ -46,13 +64,15 @@ def flash_models_step(
         board: Board to program.
         target: Board and programmer.
         after: Receipts of the programs.
+        applis: Slots of a signed Appli; empty without signatures.
     """
+    journal = board.trial.journal if board.trial and len(applis) > 1 else None
     return Step(
         verb="Flash",
         stage="flash",
         outputs=(output,),
         sources=(plan, *images, *elves, *emulator_files(target, board)),
-        parameters=to_parameters(target),
+        parameters=to_parameters(FlashModelsParameters(**vars(target), applis=applis, journal=journal)),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
@@ -63,7 +83,7 @@ def flash_models_step(
 
 def perform_flash_models(call: Call) -> None:
     """Program new models into their free slots, and write the receipt."""
-    target = call.parameters_as(Target)
+    target = call.parameters_as(FlashModelsParameters)
     board = board_as_chosen(Path(target.file), target.board)
     path = call.sources[0]
     elves = [file for file in call.sources if file.suffix == ".elf"]
@@ -76,7 +96,10 @@ def perform_flash_models(call: Call) -> None:
         def read(address: int, size: int) -> bytes:
             return programmer.read([Span(address, size)])[0]
 
-        updates = plan_updates(read_plan(path), path.parent, read, read_running(record))
+        plan, running = read_plan(path), read_running(record)
+        if target.applis:
+            running = running_of(plan, find_release(kept_appli(target.applis, target.journal, read)) or (), read)
+        updates = plan_updates(plan, path.parent, read, running)
         # The sectors are in the order of the images, with the weights of a model first.
         wanted = [
             sector
@@ -91,7 +114,7 @@ def perform_flash_models(call: Call) -> None:
         what = "written to" if update.is_new else "already in"
         say("Update", update.model, f"{what} slot {update.letter} as revision {update.revision}")
     say_flashed(flash, programmer, board, starts_from_ram=target.start == "ram")
-    if target.probe == VIRTUAL:
+    if target.probe == VIRTUAL and not target.applis:
         started = start_virtual_board(boot_of(target, board), len(updates), elves)
         remember_running(record, started.models)
         check_running(updates, started.models, started.refused)

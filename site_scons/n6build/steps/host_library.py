@@ -56,7 +56,7 @@ def host_library_plan(job: Job) -> Plan:
     networks = network_steps(job.folder, job.models, job.stage1)
     check_library(job.choices, networks)
     profile, runtime = job.choices.profile, job.runtime.identity
-    plan = memory_plan_step(job.folder, job.board, profile, networks, runtime, signed=False, has_own_main=True)
+    plan = memory_plan_step(job.folder, job.board, profile, networks, runtime, verified=False, has_own_main=True)
     firmware = board_firmware(job.board_folder, job.board, job.toolchain, job.flags)
     linked = linked_networks(job.folder, firmware, job.runtime, networks, plan)
     library = host_library(job.folder, linked, job.toolchain, plan)

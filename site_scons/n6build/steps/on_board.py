@@ -129,44 +129,61 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     """Return the steps that program the board.
 
     Images with two slots go to their free slots, after all other images: first the Appli, then the
-    models, which the virtual board then starts.
+    models, which the virtual board then starts. A signed Appli comes last: with it, the board changes
+    from one release to the next.
     """
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
-    board, choices = job.board, job.choices
+    board, choices, signed = job.board, job.choices, job.trust is not None
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
     before_flash = (*verdict.outputs, *before.figures, *(() if alone else sizes.outputs))
+    steps: list[Step] = []
 
     def flashed(part: str, listed: Step, parts: Sequence[FlashPart]) -> Step:
         step = flash_board_step(_receipt(job, target, part), listed.name, [each.file for each in parts], board, target)
-        return replace(step, after=before_flash)
+        return replace(step, after=(*before_flash, *outputs_of(steps)))
 
-    def listed(name: str, parts: Sequence[FlashPart]) -> Step:
-        return flash_manifest_step(f"{job.folder}/{name}.json", parts, images.plan.name, board)
+    def listed(name: str, parts: Sequence[FlashPart]) -> list[Step]:
+        step = flash_manifest_step(f"{job.folder}/{name}_manifest.json", parts, images.plan.name, board)
+        return [step, flashed(name, step, parts)]
 
     updates_models = choices.loader == "reloc" and choices.slots == 2
-    appli = None if alone else _appli_with_two_slots(job, images)
-    if not updates_models and not appli:
+    in_two_slots = _appli_with_two_slots(job, images)
+    # New models are of no use to a signed Appli that does not name them.
+    appli = next((part for part in images.programs if part.slot == "appli" and (signed or part == in_two_slots)), None)
+    if alone and not signed:
+        appli = None
+    if not updates_models and not (appli and in_two_slots):
         if not alone:
             return [flashed("", manifest, images.parts)]
-        models = listed("model_manifest", images.weights)
-        return [models, flashed("models", models, images.weights)]
+        return listed("models", (*images.weights, *([appli] if appli else [])))
     if choices.dry:
         why = "slots=2" if updates_models else "trial=on"
         what = f"with {why}, the programmed sectors depend on the board, which dry=1 does not read"
         raise N6Error("N6-OPTION-006", what, hint=f"remove dry=1, or {why}")
-    steps: list[Step] = []
-    if not alone:
-        in_place = [part for part in (images.programs if updates_models else images.parts) if part != appli]
-        rest = listed("programs_manifest", in_place)
-        steps = [rest, flashed("programs", rest, in_place)]
-    if appli:
+
+    def program_appli(part: FlashPart) -> list[Step]:
+        if part != in_two_slots:
+            return listed("appli", [part])
         after = (*before_flash, *outputs_of(steps))
-        steps.append(flash_appli_step(_receipt(job, target, "appli"), appli.file, board, target, after))
+        return [flash_appli_step(_receipt(job, target, "appli"), part.file, board, target, after)]
+
+    if not alone:
+        steps += listed(
+            "programs", [part for part in (images.programs if updates_models else images.parts) if part != appli]
+        )
+    elif not updates_models:
+        steps += listed("models", images.weights)
+    if appli and not signed:
+        steps += program_appli(appli)
     if updates_models:
         elves, files = [*images.elves.values()], [part.file for part in images.weights]
         after = (*before_flash, *outputs_of(steps))
         receipt = _receipt(job, target, "models")
-        steps.append(flash_models_step(receipt, images.plan.name, elves, files, board, target, after))
+        places = (board.slots.appli, board.trial.appli) if in_two_slots and board.trial else (board.slots.appli,)
+        applis = tuple(place for place in places if place) if signed else ()
+        steps.append(flash_models_step(receipt, images.plan.name, elves, files, board, target, after, applis=applis))
+    if appli and signed:
+        steps += program_appli(appli)
     return steps
 
 

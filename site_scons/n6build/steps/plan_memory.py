@@ -13,7 +13,6 @@ from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.compile.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
-from n6build.describe.formats.trust_claim import CLAIM
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.slots import BoardFlash
 from n6build.engine.step import Call, Step, to_parameters
@@ -62,13 +61,13 @@ class PlanParameters:
         board: Memory of the board.
         profile: Memory profile.
         networks: Networks of the application.
-        claim_bytes: Bytes of the signature after each image of data; 0 without signatures.
+        verified: The Appli verifies the images of its release.
     """
 
     board: BoardMemory
     profile: str
     networks: tuple[PlannedNetwork, ...]
-    claim_bytes: int
+    verified: bool
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def memory_plan_step(
     networks: Sequence[NetworkSteps],
     runtime: RuntimeVersion,
     *,
-    signed: bool,
+    verified: bool,
     has_own_main: bool,
 ) -> Step:
     """Return the step that plans the memory of linked networks.
@@ -96,7 +95,7 @@ def memory_plan_step(
         profile: Memory profile.
         networks: Networks of the application.
         runtime: Runtime linked with the Appli.
-        signed: Images of data are signed.
+        verified: The Appli verifies the images of its release.
         has_own_main: A third-party program calls the networks, and its linker script places all buffers.
 
     Raises:
@@ -109,7 +108,7 @@ def memory_plan_step(
     memory = memory_of(board, sizes_of(networks))
     if has_own_main:
         memory = replace(memory, pool_region=None)
-    parameters = PlanMemoryParameters(memory, profile, planned, claim_of(signed=signed), runtime)
+    parameters = PlanMemoryParameters(memory, profile, planned, verified, runtime)
     headers = tuple(each.version_header for each in planned if each.version_header)
     return Step(
         verb="Plan",
@@ -120,14 +119,6 @@ def memory_plan_step(
         templates=tuple(map(project_path, with_included(plan_tables.TEMPLATE))),
         function="n6build.steps.plan_memory:perform_plan_memory",
     )
-
-
-def claim_of(*, signed: bool) -> int:
-    """Return the bytes that a signature takes after an image of data.
-
-    The trailer of that image ends on a multiple of its alignment.
-    """
-    return CLAIM.size if signed else 0
 
 
 def version_header_of(folder: str, network: NetworkSteps) -> str:
@@ -213,11 +204,11 @@ def perform_plan_memory(call: Call) -> None:
             headers.append(version_header(artifacts.ll_aton))
         else:
             refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
-    plan = make_plan(given.board, given.profile, networks, given.claim_bytes)
+    plan = make_plan(given.board, given.profile, networks)
     _say_elsewhere(given.board.flash, plan)
     texts = (
         plan_json(plan),
-        plan_tables.plan_source(plan, verified=given.claim_bytes > 0),
+        plan_tables.plan_source(plan, verified=given.verified),
         plan_tables.pools_script(plan),
         *headers,
     )

@@ -22,7 +22,6 @@ from n6build.place.memory_plan.plan import Content
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import (
     Program,
-    Signing,
     appli,
     board_firmware,
     fsbl,
@@ -37,8 +36,10 @@ from n6build.steps.host_library import host_library
 from n6build.steps.job import Job
 from n6build.steps.plan_memory import memory_plan_step
 from n6build.steps.plan_part import NO_PART, Part
+from n6build.steps.release_table import ReleasedImage, release_step
 from n6build.steps.reloc_networks import ModelSteps, reloc_network, reloc_plan
-from n6build.steps.trusted_image import UNSIGNED, Subject, trusted_step
+from n6build.steps.signing_settings import Signing
+from n6build.steps.trusted_image import trusted_step
 from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.weights_image import weights_image_step
 
@@ -86,11 +87,6 @@ def _signing(choices: Choices) -> Signing | None:
     return Signing(find_signing_tool(), None if choices.sign == "tool" else find_keys(Path(choices.sign)))
 
 
-def _unsigned(image: str) -> str:
-    folder, _, name = image.rpartition("/")
-    return f"{folder}/{UNSIGNED}/{name}"
-
-
 @dataclass(frozen=True)
 class _Placed:
     """A program with its place in flash.
@@ -125,8 +121,8 @@ def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
     if job.trust is None:
         image = image_step(output, program, BinaryType.SSBL, job.board, _signing(job.choices))
         return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf)
-    image = image_step(_unsigned(output), program, BinaryType.SSBL, job.board, None)
-    signed = trusted_step(output, image.name, Subject("appli"), job.board.name, job.trust)
+    image = image_step(f"{job.folder}/unsigned/appli_image.bin", program, BinaryType.SSBL, job.board, None)
+    signed = trusted_step(output, image.name, job.board.name, job.trust)
     return _Placed((*program.steps, image, signed), FlashPart("appli", signed.name), program.elf)
 
 
@@ -168,31 +164,33 @@ def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
     return steps, [FlashPart("data", step.name, placed=output_with(step, ".json")) for step in steps]
 
 
-# Steps that make an image, and its place in flash.
-_InSlot = tuple[tuple[Step, ...], FlashPart]
+@dataclass(frozen=True)
+class _InSlot:
+    """An image in a flash slot, with its step."""
+
+    step: Step
+    part: FlashPart
+    released: ReleasedImage
 
 
 def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[_InSlot]:
     made = []
     for network in networks:
         if network.inputs:
-            step = vectors_image_step(_slots_folder(job), network.inputs, network.name, len(networks))
-            made.append(_in_slot(job, step, network, Content("vectors", network.name)))
+            step = vectors_image_step(job.folder, network.inputs, network.name, len(networks))
+            made.append(_in_slot(step, network, Content("vectors", network.name)))
     return made
 
 
-def _slots_folder(job: Job) -> str:
-    """Return the folder for data images before they are signed."""
-    return f"{job.folder}/{UNSIGNED}" if job.trust else job.folder
+def _in_slot(image: Step, network: NetworkSteps, content: Content) -> _InSlot:
+    """Return the image of data in the slot of its kind."""
+    part = FlashPart(content.kind, image.name, content)
+    return _InSlot(image, part, ReleasedImage(image.name, content, network.model.name))
 
 
-def _in_slot(job: Job, image: Step, network: NetworkSteps, content: Content) -> _InSlot:
-    """Return the image of data in the slot of its kind, signed if images are signed."""
-    if job.trust is None:
-        return (image,), FlashPart(content.kind, image.name, content)
-    subject = Subject(content.kind, network.model.name, content.file)
-    signed = trusted_step(f"{job.folder}/{Path(image.name).name}", image.name, subject, job.board.name, job.trust)
-    return (image, signed), FlashPart(content.kind, signed.name, content)
+def _release(job: Job, images: Sequence[_InSlot]) -> Step | None:
+    """Return the step that lists these images, None without signatures."""
+    return release_step(job.folder, [each.released for each in images], job.trust) if job.trust else None
 
 
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
@@ -217,7 +215,7 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         job.choices.profile,
         networks,
         runtime.identity,
-        signed=job.trust is not None,
+        verified=job.trust is not None,
         has_own_main=job.choices.is_foreign,
     )
     firmware = board_firmware(
@@ -230,15 +228,18 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         trust=job.trust,
     )
     loader = _loader(job, lambda: fsbl(firmware))
-    application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan, job.choices.program))
-    weights = []
+    vectors, weights = _vectors(job, networks), []
     for network in networks:
         for raw in network.raws:
-            step = weights_image_step(_slots_folder(job), raw, network.name, plan.name, len(networks))
-            weights.append(_in_slot(job, step, network, Content("weights", network.name, Path(raw).name)))
-    linked = linked_networks(job.folder, firmware, runtime, networks, plan)
+            step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks))
+            weights.append(_in_slot(step, network, Content("weights", network.name, Path(raw).name)))
+    release = _release(job, [*weights, *vectors])
+    application = _application(
+        job, lambda: appli(job.folder, firmware, runtime, networks, plan, release, job.choices.program)
+    )
+    linked = linked_networks(job.folder, firmware, runtime, networks, plan, release)
     library = host_library(job.folder, linked, job.toolchain, plan)
-    return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
+    return replace(_images(job, plan, loader, application, vectors, weights, ()), library=library)
 
 
 def trial_of(job: Job) -> Trial | None:
@@ -290,7 +291,7 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         slots=choices.slots,
         addresses=choices.addresses,
         load_mode=choices.load,
-        trust=job.trust,
+        verified=job.trust is not None,
     )
     firmware = board_firmware(
         job.board_folder,
@@ -303,6 +304,9 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         confined=_is_confined(job),
     )
     loader = _loader(job, lambda: fsbl(firmware))
+    vectors = _vectors(job, networks)
+    weights = [_InSlot(*each) for each in zip(placed.slots, placed.parts, placed.released, strict=True)]
+    release = _release(job, [*weights, *vectors])
     application = _application(
         job,
         lambda: reloc_appli(
@@ -310,13 +314,13 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
             firmware,
             runtime,
             placed.plan,
+            release,
             secure=choices.secure,
             debug_info=choices.debug_info,
             confined=_is_confined(job),
         ),
     )
-    weights = list(zip(placed.slots, placed.parts, strict=True))
-    return _images(job, placed.plan, loader, application, networks, weights, models)
+    return _images(job, placed.plan, loader, application, vectors, weights, models)
 
 
 def _images(
@@ -324,18 +328,17 @@ def _images(
     plan: Step,
     loader: _Placed,
     application: _Placed | None,
-    networks: Sequence[NetworkSteps],
+    vectors: Sequence[_InSlot],
     weights: Sequence[_InSlot],
     models: tuple[tuple[NetworkSteps, ModelSteps], ...],
 ) -> Images:
     named = {"FSBL": loader, "Appli": application}
     programs = {name: each for name, each in named.items() if each}
-    vectors = _vectors(job, networks)
     data_steps, data_parts = _data(job)
     return Images(
         plan=plan,
-        programs=(*(each.part for each in programs.values()), *(part for _, part in vectors), *data_parts),
-        weights=tuple(part for _, part in weights),
+        programs=(*(each.part for each in programs.values()), *(each.part for each in vectors), *data_parts),
+        weights=tuple(each.part for each in weights),
         own={name: each.elf for name, each in programs.items() if each.given is None},
         elves={name: each.elf for name, each in programs.items() if each.elf},
         foreign=tuple(each.given for each in programs.values() if each.given),
@@ -343,9 +346,9 @@ def _images(
             *(step for _, model in models for step in model.steps),
             plan,
             *dict.fromkeys(step for each in programs.values() for step in each.steps),
-            *(step for steps, _ in vectors for step in steps),
+            *(each.step for each in vectors),
             *data_steps,
-            *(step for steps, _ in weights for step in steps),
+            *(each.step for each in weights),
         ),
         models=models,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
@@ -22,19 +21,17 @@ from n6build.place.memory_plan.plan_tables import LoadMode
 from n6build.place.reloc.compilation import LINK, model_code
 from n6build.place.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.place.reloc.verify import ram_of
-from n6build.place.trust.choice import Trust
-from n6build.place.trust.sign import LARGEST_CLAIM
 from n6build.steps.c_array import c_array_step
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.kernel_header_files import kernel_headers_step
 from n6build.steps.model_slot import SelfTestFiles, model_slot_step
+from n6build.steps.release_table import ReleasedImage
 from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
 from n6build.steps.reloc_sources import reloc_sources_step
-from n6build.steps.trusted_image import UNSIGNED, Subject, trusted_step
 
 
 @dataclass(frozen=True)
@@ -118,13 +115,15 @@ class RelocPlan:
 
     Attributes:
         plan: Step of the memory plan.
-        slots: Steps of each image of a model or its weights, in the order of programming.
+        slots: Step of each image of a model or its weights, in the order of programming.
         parts: Images with their slots, in the same order.
+        released: The same images as a release lists them.
     """
 
     plan: Step
-    slots: tuple[tuple[Step, ...], ...]
+    slots: tuple[Step, ...]
     parts: tuple[FlashPart, ...]
+    released: tuple[ReleasedImage, ...]
 
 
 def model_steps(
@@ -307,7 +306,7 @@ def reloc_plan(
     slots: int,
     addresses: str,
     load_mode: LoadMode,
-    trust: Trust | None,
+    verified: bool,
 ) -> RelocPlan:
     """Return the memory plan of relocatable models, with their images.
 
@@ -320,7 +319,7 @@ def reloc_plan(
         slots: 1, or 2 for slots A and B.
         addresses: Addresses of the only model; empty to place models automatically.
         load_mode: Load mode of all models.
-        trust: Signature settings; None for unsigned images.
+        verified: The Appli verifies the images of its release.
 
     Raises:
         N6Error: N6-SLOT-001 if a slot is smaller than a sector; N6-SLOT-002 if addresses are invalid;
@@ -339,14 +338,16 @@ def reloc_plan(
         for (network, _), each in zip(models, places, strict=True)
     ]
     of_networks = [network for network, _ in models]
-    plan = reloc_plan_step(folder, board, profile, of_networks, planned, load_mode, verified=trust is not None)
-    images: list[tuple[Step, ...]] = []
+    plan = reloc_plan_step(folder, board, profile, of_networks, planned, load_mode, verified=verified)
+    images: list[Step] = []
     parts: list[FlashPart] = []
+    released: list[ReleasedImage] = []
     for (network, model), place in zip(models, planned, strict=True):
-        for steps, content in _slot_steps(folder, board, network, model, place, trust):
-            images.append(steps)
-            parts.append(FlashPart("weights", steps[-1].name, content))
-    return RelocPlan(plan, tuple(images), tuple(parts))
+        for step, content, file in _slot_steps(folder, board, network, model, place):
+            images.append(step)
+            parts.append(FlashPart("weights", step.name, content))
+            released.append(ReleasedImage(step.name, content, network.model.name, file))
+    return RelocPlan(plan, tuple(images), tuple(parts), tuple(released))
 
 
 def _planned(name: str, slots: Sequence[ModelSlot], *, split: bool, models: int) -> PlannedModel:
@@ -355,8 +356,9 @@ def _planned(name: str, slots: Sequence[ModelSlot], *, split: bool, models: int)
 
 
 def _slot_steps(
-    folder: str, board: Board, network: NetworkSteps, model: ModelSteps, planned: PlannedModel, trust: Trust | None
-) -> list[tuple[tuple[Step, ...], Content]]:
+    folder: str, board: Board, network: NetworkSteps, model: ModelSteps, planned: PlannedModel
+) -> list[tuple[Step, Content, str]]:
+    """Return step, content and file of each image of a model."""
     described = network.model
     test = None
     if network.inputs:
@@ -366,24 +368,15 @@ def _slot_steps(
     part = planned.slots[0]
 
     def image(name: str, file: str, room: int, ram: tuple[Span, ...] | None, test: SelfTestFiles | None) -> Step:
-        inside = f"{folder}/{UNSIGNED}" if trust else folder
-        room -= LARGEST_CLAIM if trust else 0
         return model_slot_step(
-            f"{inside}/{name}", file, model.description, described.name, ram=ram, test=test, room=room
+            f"{folder}/{name}", file, model.description, described.name, ram=ram, test=test, room=room
         )
-
-    def steps(unsigned: Step, content: Literal["model", "params"], file: str) -> tuple[Step, ...]:
-        if trust is None:
-            return (unsigned,)
-        output = f"{folder}/{Path(unsigned.name).name}"
-        subject = Subject(content, described.name)
-        return unsigned, trusted_step(output, unsigned.name, subject, board.name, trust, file)
 
     # The test is stored with the weights, because the outputs depend on them.
     of_model = None if model.params else test
     code = image(planned.file, model.file, part.file_bytes, ram_of(board), of_model)
-    made = [(steps(code, "model", model.file), Content("model", network.name))]
+    made = [(code, Content("model", network.name), model.file)]
     if model.params:
         params = image(planned.params_file, model.params, part.params_bytes, None, test)
-        made.append((steps(params, "params", model.params), Content("params", network.name)))
+        made.append((params, Content("params", network.name), model.params))
     return made

@@ -16,7 +16,7 @@ from n6build.place.memory_plan.build_plan import make_reloc_plan
 from n6build.place.memory_plan.plan import PlannedModel, plan_json
 from n6build.place.memory_plan.plan_tables import LoadMode
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.plan_memory import PlanParameters, claim_of, compiled, network_files, planned_networks, sizes_of
+from n6build.steps.plan_memory import PlanParameters, compiled, network_files, planned_networks, sizes_of
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,11 @@ class RelocPlanParameters(PlanParameters):
         memory: Memory of the board for relocatable models.
         models: Models with their places in flash.
         load_mode: Load mode of all models.
-        verified: Signatures are verified before models run.
     """
 
     memory: ModelsMemory
     models: tuple[PlannedModel, ...]
     load_mode: LoadMode
-    verified: bool
 
 
 def reloc_plan_step(
@@ -55,7 +53,7 @@ def reloc_plan_step(
         networks: Networks of the application.
         models: Models with their places in flash.
         load_mode: Load mode of all models.
-        verified: Signatures are verified before models run.
+        verified: The Appli verifies the images of its release.
 
     Raises:
         N6Error: N6-POOL-00x if the regions of the external RAM cannot be laid out.
@@ -64,11 +62,10 @@ def reloc_plan_step(
         memory_of(board, sizes_of(networks)),
         profile,
         planned_networks(networks),
-        claim_of(signed=verified),
+        verified,
         models_memory_of(board),
         tuple(models),
         load_mode,
-        verified,
     )
     return Step(
         verb="Plan",
@@ -84,7 +81,7 @@ def reloc_plan_step(
 def perform_reloc_plan(call: Call) -> None:
     """Write memory_plan.json and n6_models.c."""
     given = call.parameters_as(RelocPlanParameters)
-    plan = make_reloc_plan(given.board, given.profile, compiled(given.networks), given.models, given.claim_bytes)
+    plan = make_reloc_plan(given.board, given.profile, compiled(given.networks), given.models)
     source = plan_tables.models_source(plan, given.memory, given.load_mode, verified=given.verified)
     texts = (plan_json(plan), source)
     for path, text in zip(call.outputs, texts, strict=True):

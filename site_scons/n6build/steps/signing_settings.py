@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
@@ -13,16 +12,28 @@ from n6build.base.paths import FIRMWARE, project_path
 from n6build.compile.toolchain import CPU
 from n6build.describe.choices import Choices
 from n6build.engine.step import Step
-from n6build.place.trust.choice import Counters, Trust
+from n6build.place.image.signing import Keys
+from n6build.place.trust.choice import LEVELS, Trust
 from n6build.place.trust.keys import other_readers, public_point
-from n6build.steps.compile_c import Compilation, compile_steps
+from n6build.steps.compile_c import Compilation, compile_step, compile_steps
 
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
 # BearSSL has its own warnings. With -O2 a signature takes 50 % longer. With sections, a link takes only called functions.
 BEARSSL_FLAGS = ("-std=c99", *CPU, "-O3", "-g", "-W", "-Wall", "-ffunction-sections", "-fdata-sections")
 _PARTS = ("codec", "ec", "hash", "int")
-# Numbers of the levels in firmware/trust; N6_TRUST_FULL is the last.
-_LEVELS = {"code": 1, "full": 2}
+
+
+@dataclass(frozen=True)
+class Signing:
+    """Settings of the signing tool.
+
+    Attributes:
+        tool: Path of the signing tool.
+        keys: Keys; None if the tool only writes the header.
+    """
+
+    tool: Path
+    keys: Keys | None
 
 
 def trust_of(choices: Choices) -> Trust | None:
@@ -51,13 +62,7 @@ def trust_of(choices: Choices) -> Trust | None:
     point = public_point(key).hex()
     if others := other_readers(key):
         say("Warning", str(key), f"{others} can read this private key, and sign with it: run chmod 600", style="bad")
-    return Trust(choices.trust, project_path(key), point, _counters(choices.trust_counter))
-
-
-def _counters(given: Sequence[str]) -> Counters:
-    """Return the security counters of options, each as kind:number."""
-    numbers = {kind: int(number) for kind, _, number in (each.partition(":") for each in given)}
-    return Counters(**numbers)
+    return Trust(choices.trust, project_path(key), point, choices.trust_counter)
 
 
 def _check_possible(choices: Choices) -> None:
@@ -73,7 +78,7 @@ def _check_possible(choices: Choices) -> None:
 def trusting(how: Compilation, trust: Trust) -> Compilation:
     """Return the settings for C code that uses signatures."""
     how = how.looking_in(FIRMWARE / "trust").looking_in_foreign(_BEARSSL / "inc")
-    return how.defining(f"N6_TRUST={_LEVELS[trust.level]}")
+    return how.defining(f"N6_TRUST={LEVELS[trust.level]}")
 
 
 def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
@@ -91,3 +96,8 @@ def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
     vendored = [file for part in _PARTS for file in files_in(_BEARSSL / "src" / part, "*.c")]
     own = files_in(FIRMWARE / "trust", "*.c")
     return (*compile_steps(f"{folder}/bearssl", vendored, of_bearssl), *compile_steps(f"{folder}/trust", own, how))
+
+
+def release_objects(folder: str, release: Step | None, how: Compilation) -> tuple[Step, ...]:
+    """Return the steps of the release in a signed Appli, the release first."""
+    return (release, compile_step(f"{folder}/appli/n6_release.o", release.name, how)) if release else ()

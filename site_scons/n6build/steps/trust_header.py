@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
@@ -21,22 +21,21 @@ class TrustHeaderParameters:
     Attributes:
         board: Name of the board.
         point: Public key.
-        floor_words: Fuse words with the lowest accepted security counters.
+        floor_word: Fuse word with the lowest accepted security counter.
     """
 
     board: str
     point: str
-    floor_words: tuple[int, ...]
+    floor_word: int
 
 
 def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
     """Return the step that writes <folder>/n6_trust_key.h."""
-    words = tuple(asdict(board.soc.security_counters).values())
     return Step(
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_trust_key.h",),
-        parameters=to_parameters(TrustHeaderParameters(board.name, trust.point, words)),
+        parameters=to_parameters(TrustHeaderParameters(board.name, trust.point, board.soc.security_counter)),
         templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
         function="n6build.steps.trust_header:make_trust_header",
     )
@@ -45,4 +44,4 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
 def make_trust_header(call: Call) -> None:
     """Write n6_trust_key.h."""
     given = call.parameters_as(TrustHeaderParameters)
-    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), given.board, given.floor_words))
+    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), given.board, given.floor_word))

@@ -71,7 +71,7 @@ def plan_appli(image: bytes, slots: Sequence[Slot], trial: Trial, read: Read, wh
     """
     _check_room(image, slots[0], where)
     contents = [_content(slot, read) for slot in slots]
-    states = {each.image: each.state for each in read_journal(trial.journal, read) if each.subject == APPLI}
+    states = _states(trial.journal, read)
     newest = _newest(contents)
     found = None if newest is None else contents[newest]
     if newest is not None and found and found.image == image and states.get(found.identity) != State.FAILED:
@@ -81,6 +81,22 @@ def plan_appli(image: bytes, slots: Sequence[Slot], trial: Trial, read: Read, wh
     target = 0 if kept is None else 1 - kept
     revision = (found.revision + 1) % _REVISIONS if found else 0
     return AppliUpdate(_LETTERS[target], slots[target].address, revision, stored_appli(image, revision), is_new=True)
+
+
+def kept_appli(slots: Sequence[Slot], journal: Slot | None, read: Read) -> bytes:
+    """Return the Appli that the next update leaves, or replaces last.
+
+    The result is empty without a valid one.
+
+    Args:
+        slots: One slot, or slots A and B.
+        journal: Slot of the journal; None without trials.
+        read: read(address, bytes) reads the board's flash.
+    """
+    contents = [_content(slot, read) for slot in slots]
+    kept = _kept(contents, _states(journal, read) if journal else {})
+    content = None if kept is None else contents[kept]
+    return content.image if content else b""
 
 
 def expected_appli(image: bytes, slots: Sequence[Slot], read: Read) -> tuple[int, bytes]:
@@ -135,10 +151,15 @@ def _content(slot: Slot, read: Read) -> _Content | None:
     return _Content(image, trailer["revision"], trailer["trailer_crc32"])
 
 
-def _newest(contents: Sequence[_Content | None], among: Sequence[int] = (0, 1)) -> int | None:
+def _states(journal: Slot, read: Read) -> dict[int, State]:
+    """Return the states of the Applis that the journal knows, by their identity."""
+    return {each.image: each.state for each in read_journal(journal, read) if each.subject == APPLI}
+
+
+def _newest(contents: Sequence[_Content | None], among: Sequence[int] | None = None) -> int | None:
     """Return the slot that the firmware tries first."""
     newest: tuple[int, int] | None = None
-    for index in among:
+    for index in range(len(contents)) if among is None else among:
         content = contents[index]
         if content and (newest is None or 0 < (content.revision - newest[1]) % _REVISIONS < _REVISIONS // 2):
             newest = index, content.revision

@@ -8,7 +8,7 @@ uses the newest valid model that passes its self-test.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,12 @@ from n6build.place.reloc.slots import (
     check_room,
     newer_layout,
     read_trailer,
+    released_part,
     stored_bytes,
     trailer_offset,
     with_revision,
 )
-from n6build.place.trust.sign import LARGEST_CLAIM, stored_claim
+from n6build.place.trust.release import Part, subject
 
 # A revision is a 32-bit word that may wrap.
 _REVISIONS = 1 << 32
@@ -84,21 +85,24 @@ class _Content:
     """Content of a slot.
 
     Attributes:
-        file: Bytes up to the end of the self-test's input, or of the signature after it.
+        file: Bytes up to the end of the self-test's input.
         params: Bytes of the weights with their trailer.
-        file_bytes: Size of the model's file, without trailer.
+        model: Header of the model's file.
         trailer: The trailer.
     """
 
     file: bytes
     params: bytes
-    file_bytes: int
+    model: RelocFile
     trailer: Trailer
 
-    @property
-    def claim(self) -> bytes:
-        """Return the signature after the self-test's input, empty for an unsigned model."""
-        return self.file[stored_bytes(self.file, self.file_bytes) :]
+    def parts(self, name: str) -> tuple[Part, ...]:
+        """Return its parts as a release lists them. name: name of the model."""
+        model = self.model
+        part = released_part(self.file, model.file_bytes, model.weights_offset, subject("model", name))
+        if not model.is_split:
+            return (part,)
+        return (part, released_part(self.params, model.params_bytes, 0, subject("params", name)))
 
 
 def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[str, Running]) -> list[Update]:
@@ -116,6 +120,28 @@ def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[st
     """
     names = {network.name: network.model for network in plan.networks}
     return [_update(model, names[model.network], folder, read, running) for model in plan.models]
+
+
+def running_of(plan: MemoryPlan, release: Collection[Part], read: Read) -> dict[str, Running]:
+    """Return the models in flash that a release names.
+
+    It is the release of the Appli that stays.
+
+    Args:
+        plan: Memory plan with the models.
+        release: Parts of the release.
+        read: read(address, bytes) reads the board's flash.
+
+    Raises:
+        N6Error: N6-SLOT-004.
+    """
+    names = {network.name: network.model for network in plan.networks}
+    return {
+        names[planned.network]: Running(slot, content.trailer.revision)
+        for planned in plan.models
+        for slot, content in enumerate(_content(each, read) for each in planned.slots)
+        if content and set(content.parts(names[planned.network])) <= set(release)
+    }
 
 
 def expected_images(plan: MemoryPlan, folder: Path, read: Read) -> list[tuple[str, int, bytes]]:
@@ -157,8 +183,8 @@ def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running
 
 
 def _revised(wanted: _Content, revision: int) -> _Content:
-    file = with_revision(wanted.file, wanted.file_bytes, revision)
-    return _Content(file, wanted.params, wanted.file_bytes, wanted.trailer)
+    file = with_revision(wanted.file, wanted.model.file_bytes, revision)
+    return _Content(file, wanted.params, wanted.model, wanted.trailer)
 
 
 def _check_room(planned: PlannedModel, wanted: _Content) -> None:
@@ -199,7 +225,7 @@ def _same(content: _Content, wanted: _Content) -> bool:
     """Return true if both models are equal, apart from the revision."""
     one, other = content.trailer, wanted.trailer
     return (one.crc32, one.identity, one.test) == (other.crc32, other.identity, other.test) and (
-        content.params == wanted.params and content.file_bytes == wanted.file_bytes and content.claim == wanted.claim
+        content.params == wanted.params and content.model.file_bytes == wanted.model.file_bytes
     )
 
 
@@ -219,7 +245,7 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
         raise N6Error(
             "N6-FLASH-022", "is not an image for the flash slot of a model", where=planned.file, hint="build again"
         )
-    return _Content(file, params, model.file_bytes, trailer)
+    return _Content(file, params, model, trailer)
 
 
 def _content(slot: ModelSlot, read: Read) -> _Content | None:
@@ -240,7 +266,7 @@ def _content(slot: ModelSlot, read: Read) -> _Content | None:
     if trailer is None:
         return None
     params = _params(model, trailer, slot, read)
-    return None if params is None else _Content(data, params, model.file_bytes, trailer)
+    return None if params is None else _Content(data, params, model, trailer)
 
 
 def _model(slot: ModelSlot, read: Read) -> RelocFile | None:
@@ -273,14 +299,13 @@ def _grown(data: bytes, address: int, size: int, read: Read) -> bytes:
 
 
 def _stored(data: bytes, address: int, limit: int, file_bytes: int, read: Read) -> bytes:
-    """Return a file in its slot with its trailer, self-test input and signature.
+    """Return a file in its slot with its trailer and self-test input.
 
     Missing parts are left out. `data` is the beginning of the file.
     """
     data = _grown(data, address, min(trailer_offset(file_bytes) + TRAILER_BYTES, limit), read)
     end = stored_bytes(data, file_bytes)
-    data = _grown(data, address, min(end + LARGEST_CLAIM, limit), read)
-    return data[:end] + stored_claim(data, end)
+    return _grown(data, address, min(end, limit), read)[:end]
 
 
 def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> bytes | None:

@@ -289,6 +289,7 @@ _FIRMWARE_HINTS = {
     "N6-FW-090": "run scons flash with option trust, which programs a signed image",
     "N6-FW-091": "run scons flash to program it again, if the key is yours",
     "N6-FW-093": "raise its security counter with option trust_counter",
+    "N6-FW-095": "run scons flash to program all parts of one release",
     "N6-FW-024": "switch that bank on with RCC MEMENR and RAMCFG SRAMSD, through their secure aliases",
 }
 

@@ -114,16 +114,6 @@ class LoadAndRun:
 
 
 @dataclass(frozen=True)
-class SecurityCounters:
-    """Words of BSEC whose number of set bits is the lowest accepted security counter.
-    appli: word for Applis. model: word for the code of relocatable models. data: word for weights and test vectors."""
-
-    appli: Annotated[int, Range(0, 383)]
-    model: Annotated[int, Range(0, 383)]
-    data: Annotated[int, Range(0, 383)]
-
-
-@dataclass(frozen=True)
 class ClockGate:
     """The bit of an RCC enable register that a block of registers needs.
     field: empty if it is the block's name and EN. register: empty if it is the one that has this field."""
@@ -245,7 +235,8 @@ class Profile:
 class Soc:
     """A chip. name: name of the chip and of its file. cpu: the CPU that n6build knows.
     boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for installed models.
-    security_counters: fuse words of signed images. npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
+    security_counter: word of BSEC whose number of set bits is the lowest accepted security counter.
+    npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
     interrupt_count: external interrupts. cache_line: bytes. bus_masters: numbers without the CPU. hsi_hz, hse_hz, msi_hz,
     lsi_hz: frequency of the oscillator. pin_speeds_hz: highest clock of a pin by OSPEEDR. slow_pads_hz: highest XSPI clock with
     pads without the high-speed fuse. interrupts, dma_requests: numbers by name."""
@@ -259,7 +250,7 @@ class Soc:
     boot: Boot
     load_and_run: LoadAndRun
     relocatable: Relocatable
-    security_counters: SecurityCounters
+    security_counter: Annotated[int, Range(0, 383)]
     cache_line: int
     caches: Caches
     bus_masters: dict[Identifier, int]

@@ -79,7 +79,6 @@ def make_plan(
     board: BoardMemory,
     profile: str,
     networks: Sequence[CompiledNetwork],
-    claim_bytes: int = 0,
 ) -> MemoryPlan:
     """Return the memory plan of linked networks.
 
@@ -89,8 +88,6 @@ def make_plan(
         board: Memory of the board.
         profile: Memory profile.
         networks: Networks of the application.
-        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
-            signatures.
 
     Raises:
         N6Error: N6-PLAN-00x or N6-PLAN-010 if no plan can be made.
@@ -98,8 +95,8 @@ def make_plan(
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
-    images = plan_images(board.flash, [network.artifacts for network in networks], claim_bytes)
-    plan = _plan(board, profile, networks, spans_of(images), claim_bytes)
+    images = plan_images(board.flash, [network.artifacts for network in networks])
+    plan = _plan(board, profile, networks, spans_of(images))
     placed = plan.networks
     if board.pool_region:
         room = board.programs.appli.max_bytes
@@ -119,7 +116,6 @@ def make_reloc_plan(
     profile: str,
     networks: Sequence[CompiledNetwork],
     models: Sequence[PlannedModel],
-    claim_bytes: int = 0,
 ) -> MemoryPlan:
     """Return the memory plan of networks that are installed at run time.
 
@@ -130,8 +126,6 @@ def make_reloc_plan(
         profile: Memory profile.
         networks: Networks of the application.
         models: Relocatable models with their places in flash.
-        claim_bytes: Bytes of the signature after the trailer of each image in flash; 0 without
-            signatures.
 
     Raises:
         N6Error: N6-PLAN-004 if a test vector has the wrong size; N6-PLAN-005 if flash has no room for
@@ -139,7 +133,7 @@ def make_reloc_plan(
     """
     # Reserve the whole slot: models of another size may follow in it.
     whole = board.flash.slots.weights
-    plan = _plan(board, profile, networks, [Span(whole.address, whole.size)], claim_bytes)
+    plan = _plan(board, profile, networks, [Span(whole.address, whole.size)])
     return replace(plan, models=tuple(models))
 
 
@@ -148,7 +142,6 @@ def _plan(
     profile: str,
     networks: Sequence[CompiledNetwork],
     weights: Sequence[Span],
-    claim_bytes: int,
 ) -> MemoryPlan:
     """Return the common plan of linked and installed networks.
 
@@ -159,7 +152,7 @@ def _plan(
         application=application_name([network.model for network in networks]),
         board=board.flash.name,
         profile=profile,
-        networks=_plan_networks(board.flash, networks, weights, claim_bytes),
+        networks=_plan_networks(board.flash, networks, weights),
         images=(),
         banks=(),
         pools=tuple(
@@ -178,12 +171,12 @@ def _plan(
 
 
 def _plan_networks(
-    flash: BoardFlash, networks: Sequence[CompiledNetwork], weights: Sequence[Span], claim_bytes: int
+    flash: BoardFlash, networks: Sequence[CompiledNetwork], weights: Sequence[Span]
 ) -> tuple[PlannedNetwork, ...]:
     """Return the networks, with each set of test vectors on its own sector."""
     for network in networks:
         _check_vectors(network.vectors, network.artifacts)
-    sizes = [next_sector(flash, _vectors_bytes(network.vectors, claim_bytes)) for network in networks]
+    sizes = [next_sector(flash, _vectors_bytes(network.vectors)) for network in networks]
     slot = vectors_slot(flash, weights, sum(sizes))
     if sum(sizes) > slot.size:
         raise _no_room(flash, networks, sum(sizes), slot)
@@ -207,11 +200,11 @@ def _plan_networks(
     )
 
 
-def _vectors_bytes(vectors: VectorShape, claim_bytes: int) -> int:
-    """Return the flash bytes of vectors with trailer and signature; 0 without vectors."""
+def _vectors_bytes(vectors: VectorShape) -> int:
+    """Return the flash bytes of vectors with their trailer; 0 without vectors."""
     if not vectors.count:
         return 0
-    return trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES + claim_bytes
+    return trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES
 
 
 def _no_room(flash: BoardFlash, networks: Sequence[CompiledNetwork], needed: int, room: Slot) -> N6Error:

@@ -17,9 +17,7 @@ from n6build.place.memory_plan.plan import PlannedImage
 from n6build.place.memory_plan.slot_image import weights_slot_file
 
 
-def plan_images(
-    flash: BoardFlash, networks: Sequence[NetworkArtifacts], claim_bytes: int = 0
-) -> tuple[PlannedImage, ...]:
+def plan_images(flash: BoardFlash, networks: Sequence[NetworkArtifacts]) -> tuple[PlannedImage, ...]:
     """Return the weights of the networks with their flash addresses.
 
     Weights of a pool in the NOR are at the address of the pool, even outside slot 'weights'. The others
@@ -28,14 +26,13 @@ def plan_images(
     Args:
         flash: Flash slots of the board.
         networks: Artifacts of the networks.
-        claim_bytes: Bytes of the signature after the trailer of each image.
 
     Raises:
         N6Error: N6-PLAN-001 if there is too little room; N6-PLAN-008 if weights cannot be at their
             address.
     """
     slot = flash.slots.weights
-    unplaced = [image for network in networks for image in _images_of(network, flash.nor, len(networks), claim_bytes)]
+    unplaced = [image for network in networks for image in _images_of(network, flash.nor, len(networks))]
     fixed = [image for image in unplaced if image.source]
     for image in fixed:
         _check_fixed(image, flash, networks)
@@ -107,7 +104,7 @@ def _check_fixed(image: PlannedImage, flash: BoardFlash, networks: Sequence[Netw
             raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
 
 
-def _images_of(artifacts: NetworkArtifacts, nor: NorArea, networks: int, claim_bytes: int) -> list[PlannedImage]:
+def _images_of(artifacts: NetworkArtifacts, nor: NorArea, networks: int) -> list[PlannedImage]:
     """Return the images of a network; `source` is 0 if the pool is not in the NOR."""
     signature = network_signature(artifacts.source)
     return [
@@ -121,7 +118,6 @@ def _images_of(artifacts: NetworkArtifacts, nor: NorArea, networks: int, claim_b
             bytes=image.bytes,
             signature=signature,
             relative=image.relative,
-            claim_bytes=claim_bytes,
         )
         for image in artifacts.initializers
         if image.bytes

@@ -53,7 +53,6 @@ class PlannedImage:
         signature: Signature that the trailer in flash must have, so that the image of another network
             is rejected.
         relative: The network gets the address at run time.
-        claim_bytes: Bytes of a signature after the trailer; 0 for unsigned images.
     """
 
     network: str
@@ -65,7 +64,6 @@ class PlannedImage:
     bytes: int
     signature: int
     relative: bool
-    claim_bytes: int = 0
 
     @property
     def in_place(self) -> bool:
@@ -74,8 +72,8 @@ class PlannedImage:
 
     @property
     def source_end(self) -> int:
-        """Return the address after the trailer, and after the claim of a signed image."""
-        return self.source + trailer_offset(self.bytes) + TRAILER_BYTES + self.claim_bytes
+        """Return the address after the trailer."""
+        return self.source + trailer_offset(self.bytes) + TRAILER_BYTES
 
 
 # A stream engine may read this many bytes after a buffer: ST's compiler writes the end plus 64 as offset_limit of each buffer.
@@ -288,11 +286,7 @@ def application_name(models: Sequence[str]) -> str:
 
 def plan_json(plan: MemoryPlan) -> str:
     """Return the text of memory_plan.json."""
-    values = asdict(plan)
-    for image in values["images"]:
-        if not image["claim_bytes"]:
-            del image["claim_bytes"]
-    return to_json(values)
+    return to_json(asdict(plan))
 
 
 def read_plan(path: Path) -> MemoryPlan:

@@ -15,7 +15,7 @@ from n6build.place.memory_plan.board_memory import ModelsMemory, region_of_pools
 from n6build.place.memory_plan.plan import NPU_READ_AHEAD, MemoryPlan
 from n6build.place.reloc.model_format import READ_ONLY_ALIGNMENT
 from n6build.place.reloc.slots import executable_ram_part, name_crc32
-from n6build.place.trust.anchor import subject
+from n6build.place.trust.release import subject
 
 TEMPLATE = TEMPLATES / "n6_memory_plan.c.j2"
 MODELS_TEMPLATE = TEMPLATES / "n6_models.c.j2"
@@ -30,7 +30,7 @@ def plan_source(plan: MemoryPlan, *, verified: bool = False) -> str:
 
     Args:
         plan: Memory plan.
-        verified: The program checks signatures, which name the subject of each image.
+        verified: The program looks each image up in its release, by its subject.
     """
     models = {network.name: network.model for network in plan.networks}
     return render(TEMPLATE, {"plan": plan, "verified": verified, "subject": _subject, "models": models})
@@ -45,7 +45,7 @@ def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *
         plan: Memory plan.
         memory: Memory of the board for relocatable models.
         load_mode: Load mode of all models.
-        verified: Half of a model's executable RAM is for the copy of its code whose signature is checked.
+        verified: Half of a model's executable RAM is for the verified copy of its code.
     """
     part = executable_ram_part(memory.executable_ram, len(plan.models))
     values = {

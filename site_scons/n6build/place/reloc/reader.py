@@ -92,6 +92,11 @@ class RelocFile:
         return self.header["params_offset"]
 
     @property
+    def weights_offset(self) -> int:
+        """Offset of the weights in the file; its end if they are a separate file."""
+        return self.file_bytes if self.is_split else self.params_offset
+
+    @property
     def params_bytes(self) -> int:
         """Bytes of the weights."""
         return self.context["params_file_bytes"]

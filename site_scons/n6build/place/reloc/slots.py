@@ -16,9 +16,11 @@ from n6build.base.errors import N6Error
 from n6build.describe.formats.model_trailer import ALIGNMENT, LAYOUT, MAGIC, TRAILER
 from n6build.describe.hardware.board import Board
 from n6build.place.reloc.model_format import READ_ONLY_ALIGNMENT
+from n6build.place.trust.release import Part, SlotParts, part_of
 
 TRAILER_BYTES = TRAILER.size
 _CRC_BYTES = 4
+_CHANGING = tuple(TRAILER.offset_of(name) for name in ("revision", "trailer_crc32"))
 # With weights in a separate file, the model gets the first sixth of a slot: 8 of 48 MiB on a NUCLEO board, as ST's tools do.
 _FILE_SHARE = 6
 LETTERS = "ab"
@@ -300,6 +302,18 @@ def newer_layout(slot: bytes, file_bytes: int) -> int | None:
         return None
     found = TRAILER.unpack(slot[at : at + TRAILER_BYTES])
     return found["layout"] if found["magic"] == int.from_bytes(MAGIC, "little") and found["layout"] > LAYOUT else None
+
+
+def released_part(slot: bytes, file_bytes: int, weights_offset: int, subject: bytes) -> Part:
+    """Return the part of a release that a file in its slot is.
+
+    Args:
+        slot: flash content with a whole file of this size, its trailer and self-test, and nothing behind.
+        file_bytes: size of the file.
+        weights_offset: offset of the weights in the file.
+        subject: identity of the part.
+    """
+    return part_of(slot, SlotParts(file_bytes, weights_offset, trailer_offset(file_bytes), _CHANGING), subject)
 
 
 def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:

@@ -5,20 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from n6build.describe.formats.trust_claim import Kind
-
-
-@dataclass(frozen=True)
-class Counters:
-    """Security counters, which a build puts into its images by their kind."""
-
-    appli: int = 0
-    model: int = 0
-    data: int = 0
-
-    def of(self, kind: Kind) -> int:
-        """Return the counter of images of a kind."""
-        return {Kind.APPLI: self.appli, Kind.MODEL: self.model, Kind.DATA: self.data}[kind]
+# Numbers of the levels in firmware/trust; N6_TRUST_FULL is the last.
+LEVELS = {"code": 1, "full": 2}
 
 
 @dataclass(frozen=True)
@@ -29,10 +17,10 @@ class Trust:
         level: Parts that programs verify at each start.
         key: File of the private key, which only steps that sign read.
         point: Public key in hexadecimal, which steps depend on.
-        counters: Security counters.
+        counter: Security counter of the release.
     """
 
     level: Literal["code", "full"]
     key: str
     point: str
-    counters: Counters
+    counter: int

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from n6build.base.environment import KEY_PASSWORD, key_password
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.describe.formats.trust_claim import SIGNATURE_BYTES
+from n6build.describe.formats.release import SIGNATURE_BYTES
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
