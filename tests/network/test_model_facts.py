@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import one_op_models as ops
 import onnx
 import pytest
+from graph_models import Graph
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.compile.model_facts import read_model_facts
-from one_op_models import Quantisation
+from n6build.compile.reference.tflite_reader import read_graph
+from n6build.judge.compare.interpret import interpret
+from one_op_models import Quantisation, packed, tree_of
 from onnx_models import onnx_model
 
 from network.network_models import own_models
@@ -31,6 +35,21 @@ def test_our_models_are_quantised(path: Path) -> None:
     assert (facts.format, facts.ir_version, facts.float_operators) == ("tflite", None, 0)
     assert facts.quantised_operators >= 6
     assert facts.inputs[0].type == "int8"
+
+
+@pytest.mark.parametrize("field", ["builtinCode", "deprecatedBuiltinCode"])
+def test_an_operator_is_known_by_its_code_in_either_field(field: str, tmp_path: Path) -> None:
+    graph = Graph(3)
+    data = graph.bytes(graph.sum(graph.conv(graph.input((1, 6, 6, 3)), 4), graph.conv(graph.input((1, 6, 6, 3)), 4)))
+    tree = tree_of(data)
+    for code in tree.operatorCodes:
+        code.builtinCode = code.deprecatedBuiltinCode = max(code.builtinCode, code.deprecatedBuiltinCode)
+        setattr(code, {"builtinCode": "deprecatedBuiltinCode", "deprecatedBuiltinCode": "builtinCode"}[field], 0)
+    assert facts_of(tmp_path, "m.tflite", packed(tree)).quantised_operators == 2
+    assert [each.kind for each in read_graph(tmp_path / "m.tflite").operators] == ["CONV_2D", "CONV_2D", "ADD"]
+    pytest.importorskip("ai_edge_litert")
+    tensors = interpret(tmp_path / "m.tflite", [np.zeros((1, 6, 6, 3), np.int8)] * 2)
+    assert [each.operator for each in tensors if each.operator != "input"] == ["CONV_2D", "CONV_2D", "ADD"]
 
 
 @pytest.mark.parametrize(("quantised", "counts"), [(True, (1, 0)), (False, (0, 1))])

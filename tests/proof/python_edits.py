@@ -788,7 +788,7 @@ WITHOUT_BYTES = {
     "n6build.compile.artifacts.timed_epochs": "rows of the page about a build and of the table of a run",
     "n6build.compile.reference.folding": "no model of the project has anything that is folded",
     "n6build.compile.reference.schedule": "another order where that needs less memory, as in no model of the project",
-    "n6build.compile.model_facts": "facts for checks, which refuse",
+    "n6build.compile.model_facts": "facts for checks, which refuse, and codes of operators: with wrong ones no model can be read",
     "n6build.compile.st_edge_ai.log": "what a tool has said: notes and errors",
     "n6build.compile.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
     "n6build.base.regular_file": "opens files, and hands their bytes on as they are",

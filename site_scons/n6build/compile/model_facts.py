@@ -21,6 +21,8 @@ MAX_ITEMS = 200_000
 _TFLITE_HEAVY = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
 _ONNX_HEAVY = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _ONNX_INTEGER = ("QLinearConv", "QLinearMatMul", "QGemm", "ConvInteger", "MatMulInteger")
+# Offset of the int32 code in the table of an operator code.
+_BUILTIN_CODE_SLOT = 10
 BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
 
 
@@ -151,7 +153,7 @@ def tflite_facts(data: bytes, path: Path) -> ModelFacts:
         heavy = [
             tensor(operator.Inputs(1)).type
             for operator in (graph.Operators(index) for index in range(graph.OperatorsLength()))
-            if operators.get(_code(model.OperatorCodes(operator.OpcodeIndex()))) in _TFLITE_HEAVY
+            if operators.get(builtin_code(model.OperatorCodes(operator.OpcodeIndex()))) in _TFLITE_HEAVY
         ]
         return ModelFacts(
             format="tflite",
@@ -165,9 +167,15 @@ def tflite_facts(data: bytes, path: Path) -> ModelFacts:
         raise _damaged(path, str(error)) from error
 
 
-def _code(operator_code: Any) -> int:
-    """Return an operator's code; old writers fill only the first field, up to 127."""
-    return max(int(operator_code.BuiltinCode()), int(operator_code.DeprecatedBuiltinCode()))
+def builtin_code(operator_code: Any) -> int:
+    """Return the larger code of an operator: old writers fill a byte, new ones an int32 or both.
+
+    Release 2.18 of package tflite does not read an int32 below 127.
+    """
+    table = operator_code._tab
+    place = table.Offset(_BUILTIN_CODE_SLOT)
+    number = struct.unpack_from("<i", table.Bytes, table.Pos + place)[0] if place else 0
+    return max(int(number), int(operator_code.DeprecatedBuiltinCode()))
 
 
 def onnx_facts(data: bytes, path: Path) -> ModelFacts:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
+from n6build.compile.model_facts import builtin_code
 from n6build.compile.reference.graph import DType, Graph, Operator, Quantisation, Refusal, Signature, Tensor
 from n6build.compile.reference.kinds import TFLITE_KINDS
 from n6build.compile.reference.nearest import nearest_change
@@ -184,8 +185,7 @@ class _Reader:
         if table is None or not 0 <= table.OpcodeIndex() < codes:
             raise DamagedError(f"operator {index} has no operator code")
         code = self._model.OperatorCodes(table.OpcodeIndex())
-        # Older files hold the code in a byte, newer ones in an int32; the larger one counts.
-        number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        number = builtin_code(code)
         name = _OPERATOR_NAMES.get(number, f"number {number}")
         if name == "CUSTOM":
             custom = code.CustomCode() or b""

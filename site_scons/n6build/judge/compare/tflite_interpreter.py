@@ -12,6 +12,7 @@ import numpy as np
 import tflite
 from numpy.typing import NDArray
 
+from n6build.compile.model_facts import builtin_code
 from n6build.judge.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
 from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError, TensorPlan, first_line, kernel_mark
 
@@ -126,9 +127,8 @@ def _lower_version(content: bytearray, name: str, version: int) -> bool:
     lowered = False
     for number in range(bounded(model.OperatorCodesLength(), "operator codes")):
         code = model.OperatorCodes(number)
-        builtin = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
         place = code._tab.Offset(_VERSION_SLOT)
-        if _OPERATORS.get(builtin) == name and code.Version() == version > 1 and place:
+        if _OPERATORS.get(builtin_code(code)) == name and code.Version() == version > 1 and place:
             struct.pack_into("<i", content, code._tab.Pos + place, version - 1)
             lowered = True
     return lowered
@@ -194,8 +194,7 @@ def _operators(model: Any, graph: Any, count: int) -> Iterator[tuple[str, list[i
         if not 0 <= operator.OpcodeIndex() < codes:
             raise RefusedError(f"operator {number} has no operator code")
         code = model.OperatorCodes(operator.OpcodeIndex())
-        # Files of older writers fill only the first field, which ends at 127.
-        name = _OPERATORS.get(max(code.BuiltinCode(), code.DeprecatedBuiltinCode()), "CUSTOM")
+        name = _OPERATORS.get(builtin_code(code), "CUSTOM")
         inputs = [operator.Inputs(i) for i in range(bounded(operator.InputsLength(), "operands"))]
         outputs = [operator.Outputs(i) for i in range(bounded(operator.OutputsLength(), "operands"))]
         # A missing operand is -1.
