@@ -5,6 +5,8 @@ The rule holds for a project at any place.
 
 from __future__ import annotations
 
+import importlib.util
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,20 @@ def test_a_project_inside_the_cache_is_watched_as_any_other(home: Path) -> None:
     project = home / ".cache/n6build/project"
     with pytest.raises(N6Error, match="without declaring it"):
         use(project, "boards/0030.json")
+
+
+def test_python_may_look_for_packages_in_the_project(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project is in sys.path for `python -m SCons`, and onnx lists packages."""
+    project = home / "project"
+    project.mkdir()
+    monkeypatch.syspath_prepend(str(project))
+    (home / "street.jpg").touch()
+    step = Step(
+        "Inputs", "inputs", ("build/a",), (str(home / "street.jpg"),), "n6build.steps.given_inputs:make_given_inputs"
+    )
+    with watched(step, project, project / "build"):
+        importlib.invalidate_caches()
+        assert importlib.util.find_spec("no_such_module") is None
+        assert [*metadata.distributions(name="pytest")]
+    with pytest.raises(N6Error, match="N6-STEP-001"), watched(step, project, project / "build"):
+        list(project.iterdir())

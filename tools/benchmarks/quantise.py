@@ -61,7 +61,7 @@ def quantise(alpha: float = 0.35, size: int = 224, samples: int = 100) -> Rows:
 
 
 def _labelled() -> Rows:
-    """Yield the accuracy on labelled sets that scikit-learn ships; half of each trains a float network."""
+    """Yield the accuracy on labelled sets, of which half trains a network."""
     try:
         from sklearn import datasets, neural_network, preprocessing  # noqa: PLC0415
     except ImportError:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
@@ -24,6 +24,15 @@ _ONNX_INTEGER = ("QLinearConv", "QLinearMatMul", "QGemm", "ConvInteger", "MatMul
 # Offset of the int32 code in the table of an operator code.
 _BUILTIN_CODE_SLOT = 10
 BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
+
+
+class OperatorCode(Protocol):
+    """An entry of the operator codes, as package tflite reads it."""
+
+    _tab: Any
+
+    def DeprecatedBuiltinCode(self) -> int:
+        """Return the field of old writers."""
 
 
 @dataclass(frozen=True)
@@ -167,10 +176,10 @@ def tflite_facts(data: bytes, path: Path) -> ModelFacts:
         raise _damaged(path, str(error)) from error
 
 
-def builtin_code(operator_code: Any) -> int:
-    """Return the larger code of an operator: old writers fill a byte, new ones an int32 or both.
+def builtin_code(operator_code: OperatorCode) -> int:
+    """Return the code of an operator, the larger one of its two fields.
 
-    Release 2.18 of package tflite does not read an int32 below 127.
+    Old writers fill a byte, new ones an int32 or both. Release 2.18 of package tflite does not read an int32 below 127.
     """
     table = operator_code._tab
     place = table.Offset(_BUILTIN_CODE_SLOT)

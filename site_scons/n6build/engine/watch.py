@@ -183,6 +183,13 @@ def _declared(step: Step, top: str) -> frozenset[str]:
     return frozenset(os.path.join(top, path) for path in (*step.sources, *step.templates, *step.outputs))
 
 
+# Files of the code that lists the folders of sys.path, of which the project's is one in `python -m SCons`.
+_IMPORTERS = (
+    "<frozen importlib._bootstrap_external>",
+    os.path.join(os.path.dirname(os.__file__), "importlib", "metadata", "__init__.py"),
+)
+
+
 def _inside(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip(os.sep) + os.sep)
 
@@ -230,8 +237,8 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
     caller = sys._getframe(1)
     if caller.f_code.co_name.startswith("_rmtree") and caller.f_code.co_filename == shutil.__file__:
         return  # Names relative to a descriptor, which cannot be resolved; nothing is read.
-    if event == "os.listdir" and caller.f_code.co_filename == "<frozen importlib._bootstrap_external>":
-        return  # Python looks for a module to import; the signature covers its code.
+    if event == "os.listdir" and caller.f_code.co_filename in _IMPORTERS:
+        return  # Python looks for a module or a package to import; the signature covers its code.
     path = os.path.abspath(os.fsdecode(arguments[0]))
     flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
     seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(caller)))

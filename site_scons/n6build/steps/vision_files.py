@@ -162,7 +162,7 @@ def _png(picture: Image) -> bytes:
 
 
 def keep_sheet(vision: Vision, outputs: Sequence[Path]) -> None:
-    """Copy the contact sheet to the output of the step; it is empty if nothing was shown."""
+    """Copy the contact sheet to its output, which is empty if nothing was shown."""
     for copy in (each for each in outputs if each.name == SHEET):
         sheet = Path(vision.display) / SHEET
         write_atomically(copy, read_bytes(sheet) if sheet.is_file() else b"")
