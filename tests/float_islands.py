@@ -68,9 +68,8 @@ def selection(rng: Random, opset: int = 18) -> bytes:
     """
     model = Qdq(opset)
     batches, classes, count = (int(size) for size in rng.integers(1, (3, 4, 40)))
-    ports = [model.input, lambda shape, scale: real(model, shape, scale)]
     boxes, scores = (
-        ports[int(rng.integers(2))](shape, scale)
+        model.input(shape, scale) if rng.random() < 0.5 else real(model, shape, scale)
         for shape, scale in (((batches, count, 4), Scale(0.02, -3)), ((batches, classes, count), B))
     )
     least = rng.choice([-3.0, 0.0, 0.5]) if rng.random() < 0.7 else None

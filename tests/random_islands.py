@@ -242,7 +242,9 @@ def compared(kernels: HostKernels, folder: Path, seed: int) -> Compared:
 
 
 def selection_distance(kernels: HostKernels, folder: Path, seed: int) -> float:
-    """Return the distance of a random NonMaxSuppression from onnxruntime: 0, or infinity if a number differs.
+    """Return the distance of a random NonMaxSuppression from onnxruntime.
+
+    It is 0, or infinity if a number differs.
 
     Args:
         kernels: Kernels of this host.

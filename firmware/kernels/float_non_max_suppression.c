@@ -10,18 +10,17 @@
 
 #define NUMBERS_EACH 3u
 
-static n6k_box_t box_of(const float *at, int by_centre)
+static n6k_box_t __attribute__((noinline)) box_of(const float *at, int by_centre)
 {
+    const float a = at[0], b = at[1], c = at[2], d = at[3];
     if (by_centre) {
-        const float width = at[2] / 2, height = at[3] / 2;
-        return (n6k_box_t){at[1] - height, at[0] - width, at[1] + height, at[0] + width};
+        return (n6k_box_t){b - d / 2, a - c / 2, b + d / 2, a + c / 2};
     }
-    const int is_up = at[0] > at[2], is_left = at[1] > at[3];
-    return (n6k_box_t){at[is_up ? 2 : 0], at[is_left ? 3 : 1], at[is_up ? 0 : 2], at[is_left ? 1 : 3]};
+    return (n6k_box_t){a < c ? a : c, b < d ? b : d, a < c ? c : a, b < d ? d : b};
 }
 
 /* Return the best box behind `last` in the order of scores, or `count` without one. Of equal scores, the first comes first. */
-static uint32_t next_of(const n6k_float_non_max_suppression_t *op, const float *scores, uint32_t last)
+static uint32_t __attribute__((noinline)) next_of(const n6k_float_non_max_suppression_t *op, const float *scores, uint32_t last)
 {
     uint32_t next = op->count;
     for (uint32_t i = 0; i < op->count; i++) {
@@ -53,20 +52,22 @@ static int is_suppressed(
 void n6k_plain_float_non_max_suppression(const n6k_float_non_max_suppression_t *op)
 {
     int64_t *row = op->output, *const end = row + (size_t)op->batches * op->classes * op->most * NUMBERS_EACH;
-    for (uint32_t batch = 0; batch < op->batches; batch++) {
-        const float *boxes = op->boxes + (size_t)batch * op->count * 4;
-        for (uint32_t class = 0; class < op->classes; class++) {
-            const float *scores = op->scores + ((size_t)batch * op->classes + class) * op->count;
-            const int64_t *const first = row;
-            uint32_t selected = 0, i = next_of(op, scores, op->count);
-            for (; i < op->count && selected < op->most; i = next_of(op, scores, i)) {
-                if (!is_suppressed(op, boxes, i, first, selected)) {
-                    row[0] = batch;
-                    row[1] = class;
-                    row[2] = i;
-                    row += NUMBERS_EACH;
-                    selected++;
-                }
+    for (uint32_t group = 0; group < op->batches * op->classes; group++) {
+        const uint32_t batch = group / op->classes;
+        const float *boxes = op->boxes + (size_t)batch * op->count * 4, *scores = op->scores + (size_t)group * op->count;
+        const int64_t *const first = row;
+        uint32_t i = op->count;
+        for (uint32_t selected = 0; selected < op->most;) {
+            i = next_of(op, scores, i);
+            if (i == op->count) {
+                break;
+            }
+            if (!is_suppressed(op, boxes, i, first, selected)) {
+                row[0] = batch;
+                row[1] = group % op->classes;
+                row[2] = i;
+                row += NUMBERS_EACH;
+                selected++;
             }
         }
     }

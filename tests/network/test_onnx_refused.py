@@ -130,7 +130,7 @@ def _selection(**options: Any) -> bytes:
 
 
 def _behind_a_selection() -> bytes:
-    """Return a model that looks up the classes of selected boxes, as exporters write it."""
+    """Return a model that looks up the classes of selected boxes."""
     model, name = _selected()
     classes = model.node("Gather", [name, model.constant(np.array([1], np.int64))], axis=1)
     return model.model([name, *classes], [TensorProto.INT64] * 2)

@@ -1,7 +1,7 @@
-"""NonMaxSuppression: the best boxes of each class, without those that overlap a better one.
+"""NonMaxSuppression: the best boxes of each class.
 
-The number of selected boxes depends on the input. The output has a row for each box that can be
-selected, and -1 in the rest.
+Boxes that overlap a better one are left out. The number of selected boxes depends on the input. The
+output has a row for each box that can be selected, and -1 in the rest.
 """
 
 from __future__ import annotations
