@@ -61,6 +61,25 @@ def unquantised(kind: str, shape: Sequence[int], *constants: Any, types: Sequenc
     return model.model(model.node(kind, inputs, **options), types)
 
 
+def selection(rng: Random, opset: int = 18) -> bytes:
+    """Return a model of a NonMaxSuppression of boxes that are quantised or not.
+
+    Quantised scores are often equal.
+    """
+    model = Qdq(opset)
+    batches, classes, count = (int(size) for size in rng.integers(1, (3, 4, 40)))
+    boxes, scores = (
+        model.input(shape, scale) if rng.random() < 0.5 else real(model, shape, scale)
+        for shape, scale in (((batches, count, 4), Scale(0.02, -3)), ((batches, classes, count), B))
+    )
+    least = rng.choice([-3.0, 0.0, 0.5]) if rng.random() < 0.7 else None
+    limits = [np.float32(each) for each in (rng.uniform(0, 0.7), least) if each is not None]
+    constants = [integers(int(rng.integers(1, 12))), *(np.reshape(each, 1) for each in limits)]
+    names = [model.constant(each) for each in constants]
+    made = model.node("NonMaxSuppression", [boxes, scores, *names], center_point_box=int(rng.integers(2)))
+    return model.model(made, [7])
+
+
 def _behind_a_constant() -> bytes:
     model = Qdq(18)
     parts = [model.constant(_weights(1, 3, 5, 7)), real(model, SHAPE)]
@@ -132,6 +151,10 @@ EXACT: dict[str, bytes] = {
     "smallest of all": one("ReduceMin", SHAPE),
     "top k": one("TopK", SHAPE, integers(3), outputs=2, axis=1),
     "bottom k": one("TopK", SHAPE, integers(7), outputs=2, largest=0),
+    **{
+        f"non-maximum suppression {seed}": selection(np.random.default_rng(seed), opset)
+        for seed, opset in enumerate((11, 11, 18, 18, 19, 20))
+    },
     "arg max": one("ArgMax", SHAPE, axis=1),
     "arg min": one("ArgMin", SHAPE, axis=-1, keepdims=0),
     "batch normalisation": one("BatchNormalization", SHAPE, *(np.abs(_weights(6)) + np.float32(0.5) for _ in range(4))),
@@ -207,6 +230,9 @@ def distance(made: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> floa
 
 
 def _distance(mine: np.ndarray, wanted: np.ndarray) -> float:
+    if wanted.dtype == np.int64 and wanted.ndim == 2 and mine.shape[0] > wanted.shape[0]:
+        # Rows of a NonMaxSuppression behind the last selected box.
+        wanted = np.pad(wanted, ((0, mine.shape[0] - wanted.shape[0]), (0, 0)), constant_values=-1)
     if mine.size != wanted.size or mine.dtype != wanted.dtype:
         return np.inf
     mine = mine.reshape(wanted.shape)

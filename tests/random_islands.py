@@ -239,3 +239,23 @@ def compared(kernels: HostKernels, folder: Path, seed: int) -> Compared:
     steps = np.abs(made.reshape(wanted.shape) - wanted) / np.float32(_OUTPUT.scale)
     distance = float(steps.max()) if quantised else float_islands.distance([made], [wanted])
     return Compared(kinds, quantised, distance, allowed, int(np.count_nonzero(steps)), wanted.size)
+
+
+def selection_distance(kernels: HostKernels, folder: Path, seed: int) -> float:
+    """Return the distance of a random NonMaxSuppression from onnxruntime.
+
+    It is 0, or infinity if a number differs.
+
+    Args:
+        kernels: Kernels of this host.
+        folder: Folder for the model.
+        seed: Seed of the graph and of its inputs.
+    """
+    rng = np.random.default_rng([8, seed])
+    model = float_islands.selection(rng, int(rng.integers(11, 21)))
+    file = folder / "selection.onnx"
+    file.write_bytes(model)
+    graph = read_onnx_graph(file)
+    check_graph(graph, file.name)
+    inputs = random_onnx_inputs(model, seed)
+    return float_islands.distance(GraphOnHost(kernels, graph).run(inputs), outputs_of(model, inputs))

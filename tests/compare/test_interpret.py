@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import float_islands
 import numpy as np
 import one_op_models
 import onnx
@@ -18,13 +19,15 @@ import reference_interpreter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.judge.compare.installed import missing_interpreter
-from n6build.judge.compare.interpret import interpret, reference_rows
+from n6build.judge.compare.interpret import interpret, ports_of, reference_rows
 from n6build.judge.compare.limits import MAX_ACTIVATION_BYTES
 from n6build.judge.compare.measure import measure
 from n6build.judge.compare.onnx_interpreter import OnnxModel
 from n6build.judge.compare.tensors import ReferenceTensor
 from network import network_models
+from network.onnx_equality import outputs_of, random_onnx_inputs
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnx_models import qdq_convolution
@@ -326,3 +329,18 @@ def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(
     except N6Error as error:
         assert re.fullmatch(r"N6-COMPARE-00[23]", error.id), error
         assert "Traceback" not in str(error)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_selected_boxes_have_as_many_rows_as_the_network_gives(tmp_path: Path, seed: int) -> None:
+    data = float_islands.selection(np.random.default_rng(seed))
+    (model := tmp_path / "model.onnx").write_bytes(data)
+    inputs = random_onnx_inputs(data, seed)
+    ((made,),) = reference_rows(model, [inputs])
+    graph = read_onnx_graph(model)
+    assert made.shape == graph.tensors[graph.outputs[0]].shape == ports_of(model)[1][0].shape
+    (selected,) = outputs_of(data, inputs)
+    assert np.array_equal(made[: len(selected)], selected)
+    assert np.all(made[len(selected) :] == -1)
+    *_, last = interpret(model, inputs)
+    assert np.array_equal(last.values, made)

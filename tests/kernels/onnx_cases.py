@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import float_islands
 import numpy as np
 from n6build.compile.reference.graph import Graph, Operator, Tensor
 from n6build.compile.reference.graph_checks import check_graph
@@ -294,6 +295,7 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "float_top_k": _of_real(
         _of_node("TopK", np.array([3]), outputs=2), _of_node("TopK", np.array([4]), outputs=2, largest=0)
     ),
+    "float_non_max_suppression": lambda _, rng: float_islands.selection(rng),
     "float_pool": _of_real(_of_node("MaxPool", **_POOLS), _of_node("AveragePool", count_include_pad=1, **_POOLS)),
     "float_resize": _of_real(_float_resize),
     "float_conv": _float_conv,

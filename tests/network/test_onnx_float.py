@@ -137,3 +137,12 @@ def test_random_graphs_stay_within_the_ulps_of_their_operators(
     for seed in range(first, first + 100):
         found = random_islands.compared(host_kernels, tmp_path, seed)
         assert found.is_within(), f"seed {seed}: {found}"
+
+
+@pytest.mark.parametrize("first", [0, *slow_rows(100, 200, 300)])
+def test_random_boxes_are_selected_like_in_onnxruntime(host_kernels: HostKernels, tmp_path: Path, first: int) -> None:
+    """`tools/bench.py islands` compares 2,000 of them."""
+    differing = [
+        seed for seed in range(first, first + 100) if random_islands.selection_distance(host_kernels, tmp_path, seed)
+    ]
+    assert not differing

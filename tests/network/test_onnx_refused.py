@@ -109,7 +109,48 @@ def _set(name: str, value: int) -> Callable[[Any], None]:
     return change
 
 
+def _selected(
+    most: int = 3,
+    overlap: float = 0.5,
+    score: float = 0.1,
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] = ((1, 9, 4), (1, 2, 9)),
+    form: int = 0,
+) -> tuple[Qdq, str]:
+    """Return a model with a NonMaxSuppression, and its output."""
+    model = Qdq()
+    names = [model.input(shape, A) for shape in shapes]
+    names += [model.constant(np.array([each], dtype)) for each, dtype in ((most, np.int64), (overlap, np.float32))]
+    names.append(model.constant(np.array([score], np.float32)))
+    return model, model.node("NonMaxSuppression", names, center_point_box=form)[0]
+
+
+def _selection(**options: Any) -> bytes:
+    model, name = _selected(**options)
+    return model.model([name], [TensorProto.INT64])
+
+
+def _behind_a_selection() -> bytes:
+    """Return a model that looks up the classes of selected boxes."""
+    model, name = _selected()
+    classes = model.node("Gather", [name, model.constant(np.array([1], np.int64))], axis=1)
+    return model.model([name, *classes], [TensorProto.INT64] * 2)
+
+
 REFUSED = {
+    "a node behind selected boxes": (
+        _behind_a_selection(),
+        "N6-NET-005",
+        "(Gather) 'gather_16': reads 'nonmaxsuppression_14', of which the input decides the number of rows",
+    ),
+    "a selection of no box": (_selection(most=0), "N6-NET-007", "selects 0 boxes of a class"),
+    "a selection by an overlap above 1": (_selection(overlap=1.5), "N6-NET-007", "iou_threshold 1.5 is outside 0 to 1"),
+    "a selection by no number": (_selection(score=np.nan), "N6-NET-007", "input 4 is not a finite number"),
+    "a selection of other boxes": (
+        _selection(shapes=((1, 9, 4), (1, 2, 8))),
+        "N6-NET-007",
+        "boxes [1, 9, 4] and scores [1, 2, 8] do not fit together",
+    ),
+    "a selection in another form": (_selection(form=2), "N6-NET-008", "center_point_box is 2"),
     "no ONNX": (b"TFL3 is none", "N6-NET-001", "is not an ONNX model"),
     "empty": (b"", "N6-NET-001", "has no ONNX graph"),
     "float32": (

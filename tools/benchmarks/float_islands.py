@@ -53,10 +53,14 @@ def islands(graphs: int = 2000, first: int = 0) -> Rows:
             else:
                 label = found.kinds[-1] if len(found.kinds) == 1 else "several operators"
                 furthest[label] = max(furthest[label], int(np.ceil(found.distance)))
+        selections = sum(
+            random_islands.selection_distance(kernels, Path(folder), seed) > 0 for seed in range(first, first + graphs)
+        )
     yield FIGURES
     yield "graphs", str(graphs), ">= 2000"
     yield "graphs outside their limits", str(len(outside)), "0"
     yield "quantised elements that are one step off", f"{steps} of {elements}", ""
+    yield "random NonMaxSuppression that differ", f"{selections} of {graphs}", "0"
     yield Head(("operator", "largest distance in ulps of the largest number"))
     for label, distance in furthest.most_common():
         yield label, str(distance)

@@ -7,6 +7,7 @@ optimisations, which would remove some of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from n6build.judge.compare.onnx_plan import (
     has_real_weights,
     has_unsigned_activations,
     is_stored_elsewhere,
+    selected_rows,
     tensor_plans,
 )
 from n6build.judge.compare.tensors import Port, ReferenceTensor, RefusedError
@@ -59,7 +61,11 @@ class OnnxModel:
         known = {each.name: (each.scale, each.zero_point) for each in plans}
         self._inputs = [_port(each, known) for each in graph.input if each.name not in constants]
         check_activations((each.shape, 8) for each in self._inputs)
-        self._output_ports = [_port(each, known) for each in graph.output]
+        self._rows = selected_rows(model)
+        self._output_ports = [
+            replace(port, shape=(self._rows[port.name], *port.shape[1:])) if port.name in self._rows else port
+            for port in (_port(each, known) for each in graph.output)
+        ]
         self._outputs = [each.name for each in graph.output]
         self._plans = plans if all_tensors else []
         inputs = {each.name for each in self._inputs}
@@ -96,7 +102,13 @@ class OnnxModel:
         given = {port.name: values for port, values in zip(self._inputs, inputs, strict=True)}
         wanted = dict.fromkeys((*self._outputs, *(each.place for each in self._plans)))
         made = [name for name in wanted if name not in given]
-        self._values = {**given, **dict(zip(made, self._session.run(made, given), strict=True))}
+        values = zip(made, self._session.run(made, given), strict=True)
+        self._values = {**given, **{name: self._filled(name, np.asarray(each)) for name, each in values}}
+
+    def _filled(self, name: str, values: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Return selected boxes with as many rows as the network has."""
+        rows = self._rows.get(name, 0) - (values.shape[0] if values.ndim else 0)
+        return values if rows <= 0 else np.pad(values, ((0, rows), (0, 0)), constant_values=-1)
 
     def outputs(self) -> list[NDArray[np.generic]]:
         """Return the outputs' values in the model's order."""

@@ -5,6 +5,7 @@ They are the inputs and the outputs of QuantizeLinear.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from n6build.compile.reference.onnx.operators.non_max_suppression import most_rows
 from n6build.judge.compare.limits import MAX_NAME
 from n6build.judge.compare.tensors import TensorPlan, kernel_mark
 
@@ -43,6 +45,8 @@ def _stored(graph: Any) -> Iterator[Any]:
                     yield from _stored(inner)
 
 
+# Batches, classes, boxes.
+_SCORE_DIMENSIONS = 3
 # Layers whose second input is weights.
 _LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
@@ -63,6 +67,29 @@ def has_real_weights(graph: onnx.GraphProto) -> bool:
     constants = {each.name: each for each in graph.initializer} | _constant_nodes(graph.node)
     weights = [constants.get(node.input[1]) for node in graph.node if node.op_type in _LAYERS and len(node.input) > 1]
     return any(each is not None and each.data_type == onnx.TensorProto.FLOAT for each in weights)
+
+
+def selected_rows(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the largest number of rows of each output of a NonMaxSuppression.
+
+    A network fills its output up to them with -1. An open batch counts as 1; an output without a known shape is left out.
+    """
+    nodes = [node for node in model.graph.node if node.op_type == "NonMaxSuppression" and len(node.input) > 2]
+    if not nodes:
+        return {}
+    inferred = onnx.shape_inference.infer_shapes(model).graph
+    shapes = {
+        each.name: [int(size.dim_value) or 1 for size in each.type.tensor_type.shape.dim]
+        for each in (*inferred.value_info, *inferred.input)
+    }
+    constants = {each.name: each for each in model.graph.initializer} | _constant_nodes(model.graph.node)
+    found = {}
+    for node in nodes:
+        most, scores = constants.get(node.input[2]), shapes.get(node.input[1], [])
+        if most is not None and math.prod(most.dims) == 1 and len(scores) == _SCORE_DIMENSIONS:
+            of_class = int(onnx.numpy_helper.to_array(most).reshape(-1)[0])
+            found[str(node.output[0])] = most_rows(scores, of_class)
+    return found
 
 
 def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:

@@ -211,6 +211,11 @@ class _Reader:
         A node that cannot be computed in integers becomes a constant or is computed in float32, if that is possible.
         If nothing is, the reason of the first is reported.
         """
+        for name, value in zip(node.names, node.inputs, strict=True):
+            if isinstance(value, Held) and value.rows_vary:
+                what = f"reads {name[:MAX_NAME]!a}, of which the input decides the number of rows"
+                hint = f"end the network at {name[:MAX_NAME]!a}, and compute the rest in the application"
+                raise node.error("N6-NET-005", what, hint)
         quantised, in_float32 = (each.get(node.type) for each in (self._known.quantised, self._known.in_float32))
         if quantised is None:
             assert in_float32 is not None

@@ -60,6 +60,8 @@ class Held:
         order: Order of its dimensions in memory.
         real: Whether it represents the real numbers of its integers, as behind a DequantizeLinear.
         unsigned: Whether the ONNX graph has uint8, larger by 128.
+        rows_vary: Whether the number of rows in the ONNX graph depends on the input. The memory has the
+            largest number, and -1 in the rest.
     """
 
     tensor: Tensor
@@ -67,6 +69,7 @@ class Held:
     order: Order
     real: bool = False
     unsigned: bool = False
+    rows_vary: bool = False
 
     @property
     def is_float(self) -> bool:
