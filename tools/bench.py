@@ -45,6 +45,7 @@ CASES = {
     "mutated-boots": "benchmarks.mutated_boots",
     "damages": "benchmarks.damages",
     "cuts": "benchmarks.cuts",
+    "glitches": "benchmarks.glitches",
     "probe": "benchmarks.probe",
     "quantise": "benchmarks.quantise",
     "islands": "benchmarks.float_islands",

@@ -34,6 +34,7 @@ NAMES = (
     *("internal_kib", "made_by", "optimize", "CACHE_CHECK", "COMPLETED", "NULL", "OK", "QUEUED"),
     # Cases of tools/bench.py, which finds them by name.
     *("pipeline", "null_builds", "neural_art", "remote_matrix", "damages", "mutated_boots", "islands", "kernel_code"),
+    "glitches",
     # An observation of a simulated installation, for the tests of it.
     "pool_writes",
 )

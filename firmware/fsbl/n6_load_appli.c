@@ -10,6 +10,12 @@
 #include "n6_soc_cpu.h"
 #include "n6_soc_interrupts.h"
 #include "n6_soc_programs.h"
+#if N6_TRUST
+#include "n6_console_lines.h"
+#include "n6_fault.h"
+#include "n6_trust.h"
+#include "n6_trust_floor.h"
+#endif
 
 #define WORD_OF(member) word_at(slot, offsetof(n6_boot_header_t, member))
 
@@ -30,6 +36,23 @@ static uint32_t sum_of_bytes(uint32_t address, uint32_t bytes)
     return sum;
 }
 
+#if N6_TRUST
+/* MAIR: write-back, allocated on reads and writes, as this RAM is without the MPU. */
+#define WRITE_BACK 0xFFu
+
+/* Make the Appli's RAM execute-never until it is verified. A skipped PUSH or ADD SP makes a function return to a word of its
+ * caller's data, such as the entry of the Appli. */
+static void forbid_execution(void)
+{
+    N6_REG32(N6_MPU_MAIR0) = WRITE_BACK;
+    N6_REG32(N6_MPU_RNR) = 0u;
+    N6_REG32(N6_MPU_RBAR) = N6_APPLI_LOAD_ADDRESS | N6_MPU_RBAR_XN;
+    N6_REG32(N6_MPU_RLAR) = ((N6_APPLI_LOAD_ADDRESS + N6_APPLI_LOAD_BYTES - 1u) & ~31u) | N6_MPU_RLAR_EN;
+    N6_REG32(N6_MPU_CTRL) = N6_MPU_CTRL_ENABLE | N6_MPU_CTRL_PRIVDEFENA;
+    n6_barrier();
+}
+#endif
+
 #if N6_TRIAL_APPLI_ADDRESS
 n6_appli_status_t n6_load_appli_from(uint32_t slot, uint32_t *bytes, uint32_t *entry)
 #else
@@ -38,6 +61,9 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
 {
 #if !N6_TRIAL_APPLI_ADDRESS
     const uint32_t slot = N6_SLOT_APPLI_ADDRESS;
+#endif
+#if N6_TRUST
+    forbid_execution();
 #endif
     if (WORD_OF(magic) == 0xFFFFFFFFu) {
         return N6_APPLI_ERASED;
@@ -67,8 +93,27 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
     return inside && thumb && *entry == N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u) ? N6_APPLI_OK : N6_APPLI_BAD_ENTRY;
 }
 
+#if N6_TRUST
+/* Code that starts an Appli does not rely on its caller: a skipped instruction can fall through to here. */
+static void check_again(void)
+{
+    const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
+    if (n6_trust_check_again(&n6_trust_anchor, copy, n6_trust_floor_fuses()) != N6_TRUST_SURE) {
+        N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = n6_trust_text(N6_TRUST_ALTERED), .reason_of = "the Appli");
+        n6_sleep_for_ever();
+    }
+    /* The Appli finds the MPU as after a reset. */
+    N6_REG32(N6_MPU_CTRL) = 0u;
+    N6_REG32(N6_MPU_RLAR) = 0u;
+    n6_barrier();
+}
+#endif
+
 _Noreturn void n6_start_appli(void)
 {
+#if N6_TRUST
+    check_again();
+#endif
     __asm volatile("cpsid i");
     N6_REG32(N6_SYSTICK_CSR) = 0u;
     n6_caches_disable();

@@ -26,19 +26,59 @@ static bool is_zero(const uint8_t *data, uint32_t bytes)
     return any == 0u;
 }
 
+/* Steps of n6_trust_check_appli(). Their sum differs from that of any other steps. */
+#define STEP_SIGNATURE 0x1B56C4E9u
+#define STEP_PADDING 0x2E8D3A71u
+#define STEP_PURPOSE 0x46D1B80Bu
+#define STEP_FLOOR 0x71A90F5Du
+#define ALL_STEPS (STEP_SIGNATURE + STEP_PADDING + STEP_PURPOSE + STEP_FLOOR)
+#define HALF_SIGNATURE (N6_TRUST_SIGNATURE_BYTES / 2u)
+
+/* What the first check leaves for the second: the steps that it has passed, the bytes that it has digested, and the abscissa that
+ * must be r. Volatile, so that each step is counted where it ends. */
+static volatile struct {
+    uint32_t steps;
+    uint32_t bytes;
+    uint8_t abscissa[HALF_SIGNATURE];
+} first_check;
+
+static const n6_trust_anchor_t *anchor_in_use;
+
+/* Compute the point of a signature for BearSSL, x*Q + y*G, and once more as y*G + x*Q for the second check.
+ *
+ * Without the addition, only one of the points is left, and for that one anybody can forge a signature. The exchanged sum is then
+ * left with the other point: no forged signature holds for both. */
+static uint32_t multiply_and_add(unsigned char *point, const unsigned char *other, size_t bytes, const unsigned char *x,
+                                 size_t x_bytes, const unsigned char *y, size_t y_bytes, int curve)
+{
+    unsigned char exchanged[N6_TRUST_POINT_BYTES];
+    size_t generator_bytes;
+    memcpy(exchanged, br_ec_p256_m31.generator(curve, &generator_bytes), sizeof exchanged);
+    uint32_t valid = br_ec_p256_m31.muladd(point, other, bytes, x, x_bytes, y, y_bytes, curve);
+    valid &= br_ec_p256_m31.muladd(exchanged, anchor_in_use->point, bytes, y, y_bytes, x, x_bytes, curve);
+    for (uint32_t i = 0; i < HALF_SIGNATURE; i++) {
+        first_check.abscissa[i] = exchanged[1u + i];
+    }
+    return valid;
+}
+
 static bool is_signed(const n6_trust_anchor_t *anchor, const n6_trust_part_t *parts, uint32_t count, const uint8_t *signature)
 {
     uint8_t digest[N6_TRUST_DIGEST_BYTES];
+    br_ec_impl curve = br_ec_p256_m31;
+    curve.muladd = multiply_and_add;
+    anchor_in_use = anchor;
     /* BearSSL only reads the key, although the type is not const. */
     unsigned char *point = (unsigned char *)(uintptr_t)anchor->point;
     br_ec_public_key key = {.curve = BR_EC_secp256r1, .q = point, .qlen = sizeof anchor->point};
     hash(parts, count, digest);
-    return br_ecdsa_i31_vrfy_raw(&br_ec_p256_m31, digest, sizeof digest, &key, signature, N6_TRUST_SIGNATURE_BYTES) == 1u;
+    return br_ecdsa_i31_vrfy_raw(&curve, digest, sizeof digest, &key, signature, N6_TRUST_SIGNATURE_BYTES) == 1u;
 }
 
 n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor)
 {
     n6_boot_header_t header;
+    first_check.steps = 0u;
     if (bytes < N6_BOOT_HEADER_BYTES) {
         return N6_TRUST_UNSIGNED;
     }
@@ -53,16 +93,55 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
         {image + N6_BOOT_SIGNED_OFFSET, N6_BOOT_SIGNED_BYTES},
         {image + sizeof header, bytes - sizeof header},
     };
-    if (header.image_bytes != bytes - N6_BOOT_HEADER_BYTES || !is_signed(anchor, parts, 2u, header.signature) ||
-        !is_zero(rest, sizeof header.signature - N6_TRUST_SIGNATURE_BYTES) ||
+    if (header.image_bytes != bytes - N6_BOOT_HEADER_BYTES || !is_signed(anchor, parts, 2u, header.signature)) {
+        return N6_TRUST_ALTERED;
+    }
+    first_check.bytes = bytes;
+    first_check.steps += STEP_SIGNATURE;
+    if (!is_zero(rest, sizeof header.signature - N6_TRUST_SIGNATURE_BYTES) ||
         !is_zero(image + covered_end, sizeof header - covered_end)) {
         return N6_TRUST_ALTERED;
     }
+    first_check.steps += STEP_PADDING;
     if (header.binary_type != N6_BOOT_BINARY_SSBL ||
         memcmp(image + N6_TRUST_APPLI_BOARD_OFFSET, anchor->board, sizeof anchor->board) != 0) {
         return N6_TRUST_OTHER_BOARD;
     }
-    return header.image_version < floor ? N6_TRUST_OLD : N6_TRUST_OK;
+    first_check.steps += STEP_PURPOSE;
+    if (header.image_version < floor) {
+        return N6_TRUST_OLD;
+    }
+    first_check.steps += STEP_FLOOR;
+    return N6_TRUST_OK;
+}
+
+/* No branch decides here: each difference sets bits, and a skipped instruction loses one of them at most. */
+uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t fuses)
+{
+    const volatile n6_boot_header_t *header = (const volatile void *)image;
+    const uint32_t covered_end = N6_BOOT_SIGNED_OFFSET + N6_BOOT_SIGNED_BYTES;
+    uint32_t wrong = first_check.steps ^ ALL_STEPS;
+    wrong |= first_check.bytes ^ (header->image_bytes + N6_BOOT_HEADER_BYTES);
+    wrong |= header->binary_type ^ N6_BOOT_BINARY_SSBL;
+    for (uint32_t i = 0; i < HALF_SIGNATURE; i++) {
+        /* The abscissa is below the order of the curve but for one signature in 2^128. */
+        wrong |= (uint32_t)(first_check.abscissa[i] ^ header->signature[i]);
+    }
+    for (uint32_t i = N6_TRUST_SIGNATURE_BYTES; i < sizeof header->signature; i++) {
+        wrong |= header->signature[i];
+    }
+    for (uint32_t i = covered_end; i < sizeof *header; i++) {
+        wrong |= image[i];
+    }
+    for (uint32_t i = 0; i < sizeof anchor->board; i++) {
+        wrong |= (uint32_t)(image[N6_TRUST_APPLI_BOARD_OFFSET + i] ^ anchor->board[i]);
+    }
+    uint32_t counted = 0;
+    for (; fuses != 0u; fuses &= fuses - 1u) {
+        counted++;
+    }
+    wrong |= (uint32_t)(header->image_version < counted);
+    return N6_TRUST_SURE ^ wrong;
 }
 
 bool n6_trust_lists(const uint8_t *release, const n6_trust_image_t *image, bool with_weights)

@@ -14,13 +14,18 @@
 /* The value of N6_TRUST for trust=full: verify the digest of all weights at every start. */
 #define N6_TRUST_FULL 2
 
+/* A skipped instruction leaves a register as it was. So neither 0 nor 1, nor an address in RAM, is a success, and the two
+ * successes are the complements of each other. */
 typedef enum {
-    N6_TRUST_OK,
-    N6_TRUST_UNSIGNED,    /* no signature */
+    N6_TRUST_OK = 0x3A5C96E1,
+    N6_TRUST_UNSIGNED = 1, /* no signature */
     N6_TRUST_ALTERED,     /* a signature of another key, or over other bytes */
     N6_TRUST_OTHER_BOARD, /* signed for another board, or as another kind of image */
     N6_TRUST_OLD,         /* the security counter is below the floor */
 } n6_trust_status_t;
+
+/* The only success of n6_trust_check_again(). */
+#define N6_TRUST_SURE 0xC5A3691Eu
 
 #define N6_TRUST_POINT_BYTES 65u
 
@@ -56,6 +61,11 @@ extern const uint8_t n6_release[];
 
 /* Verify an Appli with its header, before any use of it. floor: the lowest accepted security counter. */
 n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor);
+
+/* Check the same Appli again, immediately before its start, with other code: this function calls none of the first check. Of the
+ * signature it compares a second result, which n6_trust_check_appli() has left. Return N6_TRUST_SURE, or any other number.
+ * fuses: the fuse word whose bits are the floor. */
+uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t fuses);
 
 /* Return true if a release lists exactly this image. with_weights: compare the digest of the weights too. */
 bool n6_trust_lists(const uint8_t *release, const n6_trust_image_t *image, bool with_weights);

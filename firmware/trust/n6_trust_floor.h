@@ -4,8 +4,20 @@
 
 #include <stdint.h>
 
+#include "n6_reg.h"
+#include "n6_soc_system.h"
+#include "n6_trust_key.h"
+
+/* Return the fuse word of the floor. n6build reads fuses here, and writes none. Both checks read it with code of their own. */
+static inline uint32_t n6_trust_floor_fuses(void)
+{
+    /* The boot ROM leaves the clock of BSEC on. */
+    n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_BSECEN);
+    return N6_REG32(N6_BSEC_BASE + 4u * N6_TRUST_FLOOR_WORD);
+}
+
 /* Return the lowest security counter that the board accepts: the number of bits set in its fuse word. Fuse bits only change from
- * 0 to 1. n6build reads fuses here, and writes none. */
+ * 0 to 1. */
 uint32_t n6_trust_floor(void);
 
 #endif

@@ -33,7 +33,7 @@ SUBJECT = subject("weights", "keyword", "network_atonbuf.xSPI2.raw")
 class Status(IntEnum):
     """A status of type n6_trust_status_t."""
 
-    OK = 0
+    OK = 0x3A5C96E1
     UNSIGNED = 1
     ALTERED = 2
     OTHER_BOARD = 3

@@ -34,7 +34,15 @@ static n6_trust_status_t appli(const n6_trust_anchor_t *anchor, const request_t 
     if (header.image_bytes > request->bytes - sizeof header || header.image_bytes + N6_BOOT_HEADER_BYTES > request->bytes) {
         return N6_TRUST_UNSIGNED;
     }
-    return n6_trust_check_appli(anchor, image, header.image_bytes + N6_BOOT_HEADER_BYTES, request->floor);
+    n6_trust_status_t status = n6_trust_check_appli(anchor, image, header.image_bytes + N6_BOOT_HEADER_BYTES, request->floor);
+    /* The second check refuses the same images. */
+    uint32_t fuses = request->floor >= 32u ? UINT32_MAX : (1u << request->floor) - 1u;
+    bool is_sure = n6_trust_check_again(anchor, image, fuses) == N6_TRUST_SURE;
+    if (is_sure != (status == N6_TRUST_OK)) {
+        fputs("the two checks differ\n", stderr);
+        exit(1);
+    }
+    return status;
 }
 
 /* Look a slot up in a release as the Appli does: the file's parts are known, the trailer gives the length of a self-test. */

@@ -24,7 +24,7 @@ def trust() -> Rows:
     with tempfile.TemporaryDirectory() as folder:
         found = cost(Path(folder))
     yield FIGURES
-    yield "instructions for a signature (ECDSA P-256)", f"{found.signature:,}", "12,000,000"
+    yield "instructions for a signature (ECDSA P-256)", f"{found.signature:,}", "22,000,000"
     yield "instructions for each byte that is digested (SHA-256)", f"{found.byte:.1f}", "40"
     yield "bytes that it adds to the FSBL", f"{found.code:,}", ""
     yield Head(("clock profile", "CPU", "a signature, ms", "64 KiB, ms", "1 MiB, ms"))

@@ -1,0 +1,246 @@
+"""Boots of a verifying FSBL without one instruction, with a wrong Appli.
+
+An instruction is replaced by NOP in the image, so that all its executions are skipped. That is more
+than a glitch does, which skips one. NOPs have the instruction's length, so that IT blocks keep their
+conditions.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Literal
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
+from firmware_build import BOARD, write_nor
+from n6build.base.paths import FIRMWARE
+from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.run import Limits, NorBoot, run_nor
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.describe.formats.release import SIGNATURE_BYTES
+from n6build.describe.hardware.board import Fuse
+from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.elf_reader import Payload, payload_of
+from n6build.place.trust.keys import public_point, signature
+from n6build.place.trust.sign import signed_appli
+from trust.host_verifier import key_file
+from trust_build import ORIGIN, build_verifying
+
+LOAD = BOARD.soc.load_and_run
+SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
+# The Appli has two vectors, then its first instruction.
+FIRST = ORIGIN + 8
+SECRET = 18
+_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+# The decision of FSBL and verifier, and all that it calls but arithmetic; loops of bytes are short here.
+DECISION = re.compile(
+    r"main|stop|n6_(trust|load_appli|start_appli|sleep_for_ever|line_error)\w*"
+    r"|memcmp|memcpy|__popcount\w*|br_ecdsa_i31_vrfy_raw|api_muladd|multiply_and_add|check_again"
+)
+# The part of it that only matters to signatures which numbers must refuse.
+ONLY_SIGNED = frozenset({"br_ecdsa_i31_vrfy_raw", "api_muladd", "multiply_and_add"})
+# Curve, numbers and SHA-256.
+ARITHMETIC = re.compile(r"br_\w+|p256_\w+|\w+_f256|point_\w+|sha2\w*|api_\w+")
+# A refused Appli takes 39 million instructions, of which 18 million come before the verification.
+LIMITS = Limits(60_000_000, 40_000_000, until=FIRST)
+# Slots of FSBL and Appli are in the first 4 MiB.
+NOR_BYTES = 4 << 20
+# The board refuses releases below 1.
+FLOORED = replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.security_counter, 1)))
+_NOPS = {2: bytes.fromhex("00bf"), 4: bytes.fromhex("aff30080")}
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]{4}(?: [0-9a-f]{4})?) *\t(\S+)")
+_SYMBOL = re.compile(r"^([0-9a-f]{8}) <([^>]+)>:$")
+End = Literal["refused", "stopped", "started"]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction of the FSBL.
+
+    Attributes:
+        function: Symbol that it belongs to.
+        address: Address in RAM.
+        size: Bytes, 2 or 4.
+        text: Its mnemonic.
+    """
+
+    function: str
+    address: int
+    size: int
+    text: str
+
+
+def _program() -> bytes:
+    payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER + bytes(range(64))
+    return with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
+
+
+def signed(folder: Path, *, counter: int = 1, board: str = BOARD.name) -> bytearray:
+    """Return a signed program that only sleeps."""
+    key = key_file(folder, SECRET)
+    return bytearray(signed_appli(_program(), counter, board, partial(signature, key, public_point(key))))
+
+
+def _altered(folder: Path, offset: int) -> bytearray:
+    image = signed(folder)
+    image[offset] ^= 0x10
+    struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
+    return image
+
+
+def _unsigned(folder: Path) -> bytearray:
+    image = signed(folder)
+    at = BASE.offset_of("signature")
+    image[at : at + SIGNATURE_BYTES] = bytes(SIGNATURE_BYTES)
+    return image
+
+
+def _x_of(secret: int) -> int:
+    return ec.derive_private_key(secret % _ORDER, ec.SECP256R1()).public_key().public_numbers().x % _ORDER
+
+
+def _forged(of_key: bool) -> bytearray:
+    """Return an Appli whose signature holds if one of the two points is not added.
+
+    It takes only the public key: r is the abscissa of that key, or of a multiple of the generator.
+    """
+
+    def forge(data: bytes) -> bytes:
+        digest = Hash(SHA256())
+        digest.update(data)
+        z, factor = int.from_bytes(digest.finalize(), "big"), 7
+        r = _x_of(SECRET) if of_key else _x_of(factor)
+        s = r if of_key else z * pow(factor, -1, _ORDER) % _ORDER
+        return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+
+    return bytearray(signed_appli(_program(), 1, BOARD.name, forge))
+
+
+# Applis that are refused, with the error. Each differs from a good one in one thing, so that one check refuses it.
+WRONG: Mapping[str, tuple[Callable[[Path], bytearray], str]] = {
+    "a bit of the program": (lambda folder: _altered(folder, LOAD.payload_offset + 20), "N6-FW-091"),
+    "no signature": (_unsigned, "N6-FW-090"),
+    "a bit behind the signature": (
+        lambda folder: _altered(folder, BASE.offset_of("signature") + SIGNATURE_BYTES),
+        "N6-FW-091",
+    ),
+    "a bit that the digest leaves out": (lambda folder: _altered(folder, BASE.size - 1), "N6-FW-091"),
+    "another board": (lambda folder: signed(folder, board="stm32n6570-dk"), "N6-FW-092"),
+    "an old counter": (lambda folder: signed(folder, counter=0), "N6-FW-093"),
+    "forged: only the key's point": (lambda _: _forged(True), "N6-FW-091"),
+    "forged: only the generator's point": (lambda _: _forged(False), "N6-FW-091"),
+}
+
+
+def instructions_of(elf: Path) -> list[Instruction]:
+    """Return the instructions of a program, without its data."""
+    command = ["arm-none-eabi-objdump", "-d", str(elf)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found, function = [], ""
+    for line in text.splitlines():
+        if symbol := _SYMBOL.match(line):
+            function = symbol[2]
+        elif (match := _LINE.match(line)) and not match[3].startswith("."):
+            found.append(Instruction(function, int(match[1], 16), len(match[2].replace(" ", "")) // 2, match[3]))
+    return found
+
+
+# Those that only the arithmetic of a signature refuses.
+SIGNED = ("a bit of the program", "forged: only the key's point", "forged: only the generator's point")
+
+
+@dataclass(frozen=True)
+class Try:
+    """A boot without an instruction, and its end.
+
+    Attributes:
+        wrong: The Appli, a key of `WRONG`.
+    """
+
+    wrong: str
+    skipped: Instruction
+    end: End
+
+
+@dataclass(frozen=True)
+class Fsbl:
+    """A verifying FSBL.
+
+    Attributes:
+        folder: Folder for files.
+    """
+
+    folder: Path
+    elf: Path
+
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        return tuple(instructions_of(self.elf))
+
+    @cached_property
+    def payload(self) -> Payload:
+        return payload_of(self.elf)
+
+    @cached_property
+    def emulator(self) -> Path:
+        return find_emulator(BOARD.soc)
+
+    @cached_property
+    def applis(self) -> dict[str, bytes]:
+        return {name: bytes(make(self.folder)) for name, (make, _) in WRONG.items()}
+
+    def end_of(self, wrong: str, skipped: Instruction | None) -> End:
+        """Boot with an Appli of `WRONG` and without an instruction; return the end."""
+        return self._end(self.applis[wrong], skipped)
+
+    def end_of_good(self) -> End:
+        """Boot with a good Appli; return the end."""
+        return self._end(bytes(signed(self.folder)), None)
+
+    def _end(self, appli: bytes, skipped: Instruction | None) -> End:
+        data = bytearray(self.payload.data)
+        if skipped:
+            at = skipped.address - self.payload.address
+            data[at : at + skipped.size] = _NOPS[skipped.size]
+        fsbl = with_boot_header(bytes(data), self.payload.address, BinaryType.FSBL, BOARD.soc.boot.payload_offset)
+        parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: appli}
+        nor = write_nor(self.folder / f"nor-{threading.get_ident()}.bin", parts, NOR_BYTES)
+        # The emulator also ends after the Appli's refusal, once nothing can wake the processor: a refusal that
+        # runs on into a start counts as a start.
+        result = run_nor(self.emulator, NorBoot(nor, FLOORED), programs=[], stop=lambda _: False, limits=LIMITS)
+        if result.ended == "until":
+            return "started"
+        return "refused" if any("N6-FW-09" in line for line in result.lines) else "stopped"
+
+    def tries(self, stride: int = 1, arithmetic: int = 100, jobs: int = 1) -> Iterator[Try]:
+        """Skip instructions one by one, with each wrong Appli that they can matter to.
+
+        Args:
+            stride: 1 tries each instruction of the decision, 20 every twentieth.
+            arithmetic: The same for the arithmetic.
+            jobs: Boots at the same time.
+        """
+        decision = [each for each in self.instructions if DECISION.fullmatch(each.function)]
+        others = [each for each in self.instructions if ARITHMETIC.fullmatch(each.function)]
+        others = [each for each in others if not DECISION.fullmatch(each.function)]
+        wanted = [
+            (name, each) for name in WRONG for each in decision if name in SIGNED or each.function not in ONLY_SIGNED
+        ]
+        wanted = wanted[::stride] + [(name, each) for name in SIGNED for each in others][::arithmetic]
+        self.applis, self.payload, self.emulator  # noqa: B018 - threads share what is computed before.
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(lambda each: Try(each[0], each[1], self.end_of(*each)), wanted)
+
+
+def verifying_fsbl(folder: Path) -> Fsbl:
+    """Build an FSBL as the build does."""
+    sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
+    return Fsbl(folder, build_verifying(folder / "fsbl", "fsbl", sources, public_point(key_file(folder, SECRET))))
