@@ -66,7 +66,7 @@ class Damage:
     value: int
 
 
-def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = "reid,pose,yolox,yolox-2.2,ssd") -> Rows:
+def damages(count: int = 10, runs: int = 2, seed: int = 1, networks: str = ",".join(NETWORKS)) -> Rows:
     """Yield how many damages of each network are named with the right epoch.
 
     Damages of one run are in different epochs: each epoch gets the tensors of the reference, so that they
