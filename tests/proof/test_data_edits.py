@@ -19,6 +19,7 @@ import pytest
 from intelhex import Record
 from reloc.synthetic import WEIGHTS, synthetic_model
 from slow_rows import telling_rows
+from trained_models import tflite_network
 from trust.host_verifier import key_file
 
 from proof.conftest import KINDS, Build, Builds, differences
@@ -231,6 +232,18 @@ def another_order(build: Build, file: str) -> None:
     np.save(build.root / file, np.roll(np.load(build.root / file), 1, axis=0))
 
 
+def twice_as_bright(build: Build, file: str) -> None:
+    np.save(build.root / file, 2 * np.load(build.root / file))
+
+
+def another_head(build: Build, file: str) -> None:
+    """Write a float .tflite model whose last layer has other weights."""
+    random = np.random.default_rng(4)
+    (build.root / file).write_bytes(
+        tflite_network(random.normal(size=(288, 4)).astype(np.float32), np.zeros(4, np.float32))
+    )
+
+
 def another_doc_string(build: Build, file: str) -> None:
     """Append field 6 of an ONNX model, a text of one letter."""
     with (build.root / file).open("ab") as opened:
@@ -306,6 +319,8 @@ EDITS = (
     Edit("quantised", "float/model.yaml", replaced("most: 50", "most: 40")),
     Edit("quantised", "float/samples.npy", another_order),
     Edit("quantised", "float/labels.npy", another_order),
+    Edit("quantised_tflite", "lite/net.tflite", another_head),
+    Edit("quantised_tflite", "lite/samples.npy", twice_as_bright),
     Edit("given", "given/network_rel.bin", another_model),
     Edit("foreign", "theirs/fsbl.bin", one_byte_more),
     Edit("foreign", "theirs/appli.bin", one_byte_more),
