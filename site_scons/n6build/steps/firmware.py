@@ -17,6 +17,7 @@ from n6build.describe.host_program import HostProgram
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
 from n6build.place.trust.choice import Trust
+from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.board_headers import board_header_steps
 from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps, link_step
@@ -259,8 +260,9 @@ def appli(
     """
     linked = linked_networks(folder, firmware, runtime, networks, plan, release)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
-    of_host = () if host is None else host_steps(f"{folder}/program", host, firmware.how)
-    objects = linked.files if host is None else (*linked.without_main, *outputs_of(of_host))
+    of_host = () if host is None else _host_with_decoder(folder, host, firmware.how, networks)
+    compiled = tuple(file for file in outputs_of(of_host) if Path(file).suffix == ".o")
+    objects = linked.files if host is None else (*linked.without_main, *compiled)
     link = link_step(
         f"{folder}/appli/appli.elf",
         objects,
@@ -270,6 +272,20 @@ def appli(
         system_libraries=runtime.system_libraries,
     )
     return Program((*linked.steps, *of_host, script, link), link.name)
+
+
+def _host_with_decoder(
+    folder: str, host: HostProgram, how: Compilation, networks: Sequence[NetworkSteps]
+) -> tuple[Step, ...]:
+    """Return the steps of a host's sources, which may include n6_decoder.h of a network that has a decoder."""
+    headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
+    if not headers:
+        return host_steps(f"{folder}/program", host, how)
+    made = outputs_of(headers)
+    how = how.looking_in(FIRMWARE / "postprocess", FIRMWARE / "kernels")
+    decoder = compile_steps(f"{folder}/postprocess", c_files("postprocess"), how.with_flags("-O2"))
+    how = how.looking_in(*sorted({Path(file).parent for file in made})).behind(made)
+    return (*headers, *decoder, *host_steps(f"{folder}/program", host, how))
 
 
 def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:

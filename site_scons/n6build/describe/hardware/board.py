@@ -13,6 +13,7 @@ from n6build.describe.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.describe.hardware.nor import Mode, NorCommands
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
+from n6build.describe.hardware.vision import Camera, Display
 
 Alias = Literal["secure", "non-secure"]
 Severity = Literal["warning", "error"]
@@ -188,8 +189,7 @@ class ExternalPool(PoolFigures):
 
 @dataclass(frozen=True)
 class FileHeap:
-    """RAM inside the chip that other firmware for this board reads small files into.
-    memory: name of the memory. size: bytes."""
+    """RAM inside the chip that other firmware for this board reads small files into. size: bytes."""
 
     memory: Identifier
     size: Size
@@ -244,7 +244,8 @@ class BoardFile:
         unmodelled_registers: severity, on the virtual board, of accesses to registers that it only
             stores.
         trial: trials of new images; None if the board has no room for them.
-        file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown."""
+        file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown.
+        camera, display: connector of a camera module, and panel; None if the board has none."""
 
     name: Name
     title: Title
@@ -266,6 +267,8 @@ class BoardFile:
     unmodelled_registers: Severity = "warning"
     trial: Trial | None = None
     file_heap: FileHeap | None = None
+    camera: Camera | None = None
+    display: Display | None = None
 
 
 # The clock profile with CPU and buses as after a reset; it exists for every chip that includes stm32n6.yaml.
@@ -309,6 +312,8 @@ class Board:
     unmodelled_registers: Severity
     trial: Trial | None
     file_heap: FileHeap | None
+    camera: Camera | None
+    display: Display | None
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 
