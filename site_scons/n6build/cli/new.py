@@ -100,7 +100,8 @@ def new(words: Sequence[str]) -> None:
         words: Words behind the command.
 
     Raises:
-        N6Error: N6-NEW-001 for a folder that is in use; N6-NEW-002 if the template does not fit; N6-OPTION-001, -002 and -019 for invalid
+        N6Error: N6-NEW-001 for a folder that is in use; N6-NEW-002 if the template does not fit;
+            N6-OPTION-001, -002 and -019 for invalid
             words; N6-BOARD-001,
             N6-MODEL-001 and -002 for a board or a model that does not exist; N6-FILE-001 if nothing can
             be written.
@@ -158,7 +159,9 @@ def _check_camera(board: Board, model: Model) -> None:
         raise N6Error("N6-NEW-002", what, hint=f"choose board={' or board='.join(able)}")
     if model.postprocess is None:
         what = f"model {model.name} has no postprocess in its model.yaml: the program would not know what it finds"
-        raise N6Error("N6-NEW-002", what, hint="add for example postprocess: {decoder: classification} (docs/postprocess.md)")
+        raise N6Error(
+            "N6-NEW-002", what, hint="add for example postprocess: {decoder: classification} (docs/postprocess.md)"
+        )
 
 
 def _given(words: Sequence[str]) -> dict[str, str]:

@@ -15,7 +15,12 @@ CHANNELS = {1: "L", 3: "RGB"}
 
 
 def real_values(values: NDArray[np.uint8], how: Preprocess, where: str) -> NDArray[np.float32]:
-    """Return the real values of pixels, whose last axis has the channels in the network's order.
+    """Return the real values of pixels.
+
+    Args:
+        values: Pixels; the last axis has the channels in the network's order.
+        how: Pre-processing.
+        where: Place of the pre-processing, for messages.
 
     Raises:
         N6Error: N6-QUANT-005 if `preprocess` is for another number of channels.

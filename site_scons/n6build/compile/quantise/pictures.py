@@ -14,6 +14,7 @@ from n6build.base.pictures import open_pictures
 from n6build.compile.quantise.picture_values import CHANNELS, picture_shape, real_values
 from n6build.describe.preprocess import Preprocess
 
+
 def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[np.float32]:
     """Return a picture in the shape of an input.
 

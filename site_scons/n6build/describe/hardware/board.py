@@ -11,6 +11,7 @@ from n6build.base.span import Span
 from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range, Since, Size, Title
 from n6build.describe.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.describe.hardware.nor import Mode, NorCommands
+from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
 from n6build.describe.hardware.vision import Camera, Display
@@ -38,28 +39,6 @@ class Console:
     rx: Identifier
     alternate: Annotated[int, Range(0, 15)]
     baud: Annotated[int, Range(1200, 4_000_000)]
-
-
-@dataclass(frozen=True)
-class PortPins:
-    """Pins of one port. port: GPIO port, such as GPION.
-    lines: numbers of all lines. alternate: alternate function of the lines."""
-
-    port: Identifier
-    lines: tuple[Annotated[int, Range(0, 15)], ...]
-    alternate: Annotated[int, Range(0, 15)]
-
-    @property
-    def mask(self) -> int:
-        """One bit for each line of the port."""
-        return sum(1 << line for line in self.lines)
-
-
-@dataclass(frozen=True)
-class SelectPins(PortPins):
-    """Pins of one port, one of which is a chip select. chip_select: one of the lines."""
-
-    chip_select: Annotated[int, Range(0, 15)]
 
 
 @dataclass(frozen=True)
@@ -189,7 +168,8 @@ class ExternalPool(PoolFigures):
 
 @dataclass(frozen=True)
 class FileHeap:
-    """RAM inside the chip that other firmware for this board reads small files into. size: bytes."""
+    """RAM inside the chip that other firmware for this board reads small files into.
+    memory: name of the memory. size: bytes."""
 
     memory: Identifier
     size: Size
@@ -245,7 +225,8 @@ class BoardFile:
             stores.
         trial: trials of new images; None if the board has no room for them.
         file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown.
-        camera, display: connector of a camera module, and panel; None if the board has none."""
+        camera: connector of a camera module; None if the board has none.
+        display: panel; None if the board has none."""
 
     name: Name
     title: Title

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.describe.hardware.board import Board, Console, ExternalRam, PortPins, Psram, SelectPins, Slots
+from n6build.describe.hardware.board import Board, Console, ExternalRam, Psram, Slots
 from n6build.describe.hardware.nor import Mode
+from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, Divider, Pll
 from n6build.describe.hardware.vision import (
@@ -216,7 +217,11 @@ class OfSlots:
 
 @dataclass(frozen=True)
 class OfVision:
-    """The constants of n6_board_vision.h. camera, display: None if the board has none, or PLL1 does not run."""
+    """The constants of n6_board_vision.h.
+
+    Attributes:
+        camera, display: None if the board has none, or PLL1 does not run.
+    """
 
     name: str
     camera: CameraConstants | None

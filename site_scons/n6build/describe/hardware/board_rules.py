@@ -6,7 +6,8 @@ import itertools
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Document
-from n6build.describe.hardware.board import BoardFile, ExternalRam, PortPins, Psram, SelectPins
+from n6build.describe.hardware.board import BoardFile, ExternalRam, Psram
+from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Soc
 

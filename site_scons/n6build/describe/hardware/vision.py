@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from n6build.base.yaml_schema import Identifier, Name, Range
 from n6build.describe.hardware.i2c import Sensor
+from n6build.describe.hardware.pins import PortLines
 
 # Values of DCMIPP's P1DMCR.TYPE (names of ST's HAL).
 _PATTERNS = {"RGGB": 0, "GRBG": 1, "GBRG": 2, "BGGR": 3}
@@ -17,9 +18,16 @@ _PHY_HZ, _DCMIPP_HZ = 20_000_000, 333_333_333
 @dataclass(frozen=True)
 class Camera:
     """The connector of a camera module.
-    part: name of a file in boards/i2c with a sensor. bus: I2C bus of the sensor. scl, sda: pins of the bus, with the
-    alternate function `alternate`. reset: pin that releases the sensor. enable: pin that switches on its power. supply:
-    supply of these two pins, at 3.3 V."""
+
+    Attributes:
+        part: name of a file in boards/i2c with a sensor.
+        bus: I2C bus of the sensor.
+        scl, sda: pins of the bus.
+        alternate: alternate function of these two pins.
+        reset: pin that releases the sensor.
+        enable: pin that switches on its power.
+        supply: supply of these two pins, at 3.3 V.
+    """
 
     part: Name
     bus: Literal["I2C1"]
@@ -32,18 +40,17 @@ class Camera:
 
 
 @dataclass(frozen=True)
-class PortLines:
-    """Pins of one port. port: GPIO port, such as GPION. lines: numbers of all lines."""
-
-    port: Identifier
-    lines: tuple[Annotated[int, Range(0, 15)], ...]
-
-
-@dataclass(frozen=True)
 class Display:
     """A panel behind the LTDC.
-    width, height: pixels. porch: pixels, and lines, of the synchronisation, and of each porch. pixel_hz: clock of the pixels.
-    pins: pins with the alternate function `alternate`. high: pins that have to be high."""
+
+    Attributes:
+        width, height: pixels.
+        porch: pixels, and lines, of the synchronisation, and of each porch.
+        pixel_hz: clock of the pixels.
+        alternate: alternate function of the pins.
+        pins: pins that the LTDC drives.
+        high: pins that have to be high.
+    """
 
     width: Annotated[int, Range(16, 2048)]
     height: Annotated[int, Range(16, 2048)]
@@ -81,7 +88,12 @@ class CameraConstants:
 
 @dataclass(frozen=True)
 class DisplayConstants:
-    """A panel for programs. ports: port of the data, and a bit for each of its lines. pixel_divider: divider of PLL1."""
+    """A panel for programs.
+
+    Attributes:
+        ports: port of the data, and a bit for each of its lines.
+        pixel_divider: divider of PLL1.
+    """
 
     display: Display
     ports: tuple[tuple[str, int], ...]
@@ -115,5 +127,5 @@ def camera_constants(camera: Camera, address: int, sensor: Sensor, pll1_hz: int)
 
 def display_constants(display: Display, pll1_hz: int) -> DisplayConstants:
     """Return the constants of a panel. pll1_hz: clock of PLL1."""
-    ports = tuple((each.port, sum(1 << line for line in each.lines)) for each in display.pins)
+    ports = tuple((each.port, each.mask) for each in display.pins)
     return DisplayConstants(display, ports, -(-pll1_hz // display.pixel_hz))
