@@ -42,7 +42,10 @@ def make_model(folder: Path, description: str = MODEL) -> Path:
 
 
 def values_of(boxes: Sequence[Sequence[int]]) -> NDArray[np.uint8]:
-    """Return the network's picture with a box in every fifth column: centre, size, score of a cat and of a dog."""
+    """Return the network's picture with a box in every fifth column.
+
+    A box has centre, size, and the scores of a cat and of a dog.
+    """
     values = np.zeros((ROWS, BOXES), np.uint8)
     for number, box in enumerate(boxes):
         values[:, 5 * number + 2] = box
@@ -63,7 +66,7 @@ def draw_scene(path: Path, values: NDArray[np.uint8]) -> None:
 
 
 def made_project(tmp_path: Path) -> tuple[Host, str]:
-    """Return a new project of the template, and the output of the command that made it."""
+    """Return a new project, and the output of the command that made it."""
     host = Host(tmp_path, "make")
     shutil.rmtree(host.root)
     host.root.mkdir()
@@ -133,7 +136,10 @@ def test_it_prints_and_draws_what_the_network_finds(tmp_path: Path) -> None:
 
 
 def host_frames(scenes: Sequence[NDArray[np.uint8]]) -> list[tuple[Found, ...]]:
-    """Return what a host finds in each scene: DCMIPP's second implementation, then the decoder in Python."""
+    """Return what a host finds in each scene.
+
+    It uses the second implementation of DCMIPP, and the decoder in Python.
+    """
     port = IoBuffer("picture", None, ROWS * BOXES, "int8", (1, ROWS, BOXES, 1), 1 / 255, -128)
     settings = Postprocess("yolo_v8", score=0.6)
     layout = layout_of(settings, [port], [replace(port, shape=(1, ROWS, BOXES))], ["cat", "dog"])
