@@ -218,8 +218,14 @@ KINDS = {
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
         Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", *SIGNED), bring_a_key),
-        # The description of a board with external RAM.
-        Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board_psram.h")),
+        # The description of a board with external RAM, camera and panel.
+        Kind(
+            "psram",
+            (
+                "board=stm32n6570-dk",
+                *(f"build/stm32n6570-dk/include/n6_board_{each}.h" for each in ("psram", "vision")),
+            ),
+        ),
         Kind("foreign", (*THEIRS, "build"), bring_programs),
         Kind(
             "host",

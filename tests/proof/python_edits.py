@@ -246,6 +246,12 @@ EDITS = (
         "psram",
         "build/stm32n6570-dk/include/n6_board_psram.h",
         ("describe/hardware/psram.py", "self.read_latency.value | self.fixed_latency", "self.read_latency.value"),
+        ("describe/hardware/pins.py", "1 << line", "2 << line"),
+    ),
+    *edits(
+        "psram",
+        "build/stm32n6570-dk/include/n6_board_vision.h",
+        ("describe/hardware/vision.py", "_PHY_HZ, _DCMIPP_HZ = 20_000_000", "_PHY_HZ, _DCMIPP_HZ = 25_000_000"),
     ),
     *alone(
         f"{BOARD}/include/n6_soc_programs.h",
@@ -491,6 +497,11 @@ EDITS = (
         ("describe/postprocess.py", "most: Count = 100", "most: Count = 101"),
         ("judge/postprocess/layout.py", 'settings.decoder, "none")', 'settings.decoder, "sigmoid")'),
         ("judge/postprocess/header.py", ':.9g}"', ':.8f}"'),
+    ),
+    *linked(
+        "network_app/n6_picture.h",
+        ("judge/postprocess/picture_header.py", "_IN_A_ROW = 16", "_IN_A_ROW = 8"),
+        ("compile/quantise/picture_values.py", "np.float32(how.scale)", "np.float32(how.scale / 2)"),
     ),
     *linked("checks.json", ("check/rules/outputs.py", '"outputs fit the decoder', '"outputs suit the decoder')),
     *linked(

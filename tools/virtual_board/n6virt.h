@@ -304,6 +304,8 @@ int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
 
 /* Return the value of a register of a device, or -1 without such a device. bus: 1 for I2C1. */
 int64_t n6virt_i2c_value(unsigned bus, uint32_t address, uint32_t number);
+/* Let a device answer no more. */
+void n6virt_i2c_unplug(unsigned bus, uint32_t address);
 
 /* The camera (n6virt_camera.c) */
 

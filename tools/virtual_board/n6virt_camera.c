@@ -5,6 +5,7 @@
  * sensor, and then once in each period of the lines that a register counts; the last active line ends it.
  *
  *   ,camera=FILE           pictures, one after the other: rows of R, G, B; the last one repeats
+ *   ,camera-frames=N       the camera is unplugged behind so many frames; 0: never
  *   ,camera-sensor=I2C1:0x1a:2592x1944:2:10:0x3000=0:0x3030:7407
  *                          its bus and address, size, lanes and bits of a pixel; the register and the value that start it; the
  *                          first register of the lines of a period, least significant first, two bytes; nanoseconds of a line
@@ -24,7 +25,7 @@ static unsigned bus, lanes, bits, start_register, start_value, lines_register, l
 static uint32_t address;
 static N6VirtFrameSent frame;
 static uint8_t *pictures;
-static uint32_t picture_count;
+static uint32_t picture_count, frames_until_unplugged;
 static const N6VirtReceiver *receivers[MOST_RECEIVERS];
 static unsigned receiver_count;
 static QEMUTimer *begin, *end;
@@ -65,6 +66,10 @@ static uint32_t lines_of_period(void)
 
 static void on_begin(void *opaque)
 {
+    if (frames_until_unplugged && frame.number == frames_until_unplugged) {
+        n6virt_i2c_unplug(bus, address);
+        return;
+    }
     timer_mod(begin, n6virt_now() + lines_ticks(lines_of_period()));
     timer_mod(end, n6virt_now() + lines_ticks(frame.height));
     frame.pixels = pictures + (uint64_t)MIN(frame.number, picture_count - 1) * frame.width * frame.height * CHANNELS;
@@ -100,6 +105,7 @@ static void add_properties(Object *machine)
 {
     n6virt_text_property(machine, "camera", &path);
     n6virt_text_property(machine, "camera-sensor", &described);
+    object_property_add_uint32_ptr(machine, "camera-frames", &frames_until_unplugged, OBJ_PROP_FLAG_READWRITE);
 }
 
 static void start(void)

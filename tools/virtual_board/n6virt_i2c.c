@@ -23,6 +23,7 @@ typedef struct {
     unsigned number_bytes, value_bytes;
     uint32_t *values;
     bool *constant;
+    bool unplugged;
     /* State of a transfer: */
     uint32_t number, value;
     unsigned number_left, byte; /* bytes of the number still to come; bytes of the value done */
@@ -88,6 +89,13 @@ static uint8_t give(Device *device)
         next_number(device);
     }
     return data;
+}
+
+void n6virt_i2c_unplug(unsigned bus, uint32_t address)
+{
+    for (unsigned i = 0; i < device_count; i++) {
+        devices[i].unplugged |= devices[i].bus == bus - 1 && devices[i].address == address;
+    }
 }
 
 int64_t n6virt_i2c_value(unsigned bus, uint32_t address, uint32_t number)
@@ -178,7 +186,7 @@ static Device *addressed(const Bus *bus, uint32_t control)
     uint32_t address = ((control & N6_I2C_CR2_SADD) >> N6_I2C_CR2_SADD_POS) >> 1;
 
     for (unsigned i = 0; i < device_count && !(control & N6_I2C_CR2_ADD10); i++) {
-        if (devices[i].bus == bus - buses && devices[i].address == (address & 0x7f)) {
+        if (devices[i].bus == bus - buses && devices[i].address == (address & 0x7f) && !devices[i].unplugged) {
             return &devices[i];
         }
     }

@@ -14,7 +14,7 @@
 #define TRUSTED_CID 1
 
 /* Attributes of masters and slaves that a model reads; accesses to others are counted. */
-static uint32_t rifsc_registers[N6VIRT_MASTER_COUNT + 3];
+static uint32_t rifsc_registers[N6VIRT_MASTER_COUNT + 6];
 static const N6VirtModel rifsc = {.registers = rifsc_registers};
 
 static uint32_t risaf_registers[4 * REGIONS + 2];
@@ -135,7 +135,10 @@ static void start(void)
     }
     rifsc_registers[N6VIRT_MASTER_COUNT] = N6_RIFSC_SECCFGR3_OFFSET;
     rifsc_registers[N6VIRT_MASTER_COUNT + 1] = N6_RIFSC_PRIVCFGR3_OFFSET;
-    rifsc_registers[N6VIRT_MASTER_COUNT + 2] = N6VIRT_END;
+    rifsc_registers[N6VIRT_MASTER_COUNT + 2] = N6_RIFSC_SECCFGR0_OFFSET;
+    rifsc_registers[N6VIRT_MASTER_COUNT + 3] = N6_RIFSC_SECCFGR1_OFFSET;
+    rifsc_registers[N6VIRT_MASTER_COUNT + 4] = N6_RIFSC_SECCFGR2_OFFSET;
+    rifsc_registers[N6VIRT_MASTER_COUNT + 5] = N6VIRT_END;
     for (unsigned i = 0; i < 4 * REGIONS; i++) {
         risaf_registers[i] = of_region[i % 4] + i / 4 * REGION_BYTES;
     }

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from n6build.base.console import say, show
 from n6build.base.errors import N6Error, did_you_mean
@@ -18,6 +19,10 @@ from n6build.base.paths import EXAMPLES
 from n6build.cli.arguments import CommandParser, is_model
 from n6build.describe.choices import Choices
 from n6build.describe.folder_name import folder_name
+
+if TYPE_CHECKING:
+    from n6build.describe.hardware.board import Board
+    from n6build.describe.model import Model
 
 NAME = "new"
 HELP = "creates a complete project in a new folder: n6build new my_app net.tflite --with cmake"
@@ -66,6 +71,15 @@ KINDS = {
     # Start-up and linker script are n6build's.
     "scons": _Kind("make", _SOURCES, {}, ("scons", "scons n6.probe=virtual flash run")),
 }
+# Programs for other purposes than a call of the network, all with SCons.
+TEMPLATES = {
+    "camera": _Kind(
+        "camera",
+        ("src/main.c", "drivers/camera.c", "drivers/camera.h", "drivers/display.c", "drivers/display.h"),
+        {},
+        ("scons", "scons n6.probe=virtual n6.camera=street.jpg n6.display=out n6.until=frames:3 flash run"),
+    )
+}
 _SCONSTRUCT = """\
 # A program with a network. Start-up, linker script and FSBL are n6build's.
 from subprocess import check_output
@@ -74,7 +88,7 @@ tools = check_output(["n6build", "--scons-dir"], text=True).strip()
 env = Environment(tools=["default", "n6"], toolpath=[tools], CPPPATH=["#src", "#drivers"])
 app = env.N6Appli("app", sources=[Glob("src/*.c"), Glob("drivers/*.c")], model="{model}", board="{board}")
 env.N6Flash(app)
-env.N6Run(app, until="text:host: done")
+env.N6Run(app{until})
 Default(app.files)
 """
 
@@ -86,7 +100,8 @@ def new(words: Sequence[str]) -> None:
         words: Words behind the command.
 
     Raises:
-        N6Error: N6-NEW-001 for a folder that is in use; N6-OPTION-001, -002 and -019 for invalid
+        N6Error: N6-NEW-001 for a folder that is in use; N6-NEW-002 if the template does not fit;
+            N6-OPTION-001, -002 and -019 for invalid
             words; N6-BOARD-001,
             N6-MODEL-001 and -002 for a board or a model that does not exist; N6-FILE-001 if nothing can
             be written.
@@ -96,13 +111,20 @@ def new(words: Sequence[str]) -> None:
 
     options = new_parser().parse_intermixed_args(words)
     given = _given(options.words)
-    folder, kind = Path(options.folder), KINDS[options.kind]
+    build_system = options.kind or ("scons" if options.template else "make")
+    if options.template and build_system != "scons":
+        what = f"template {options.template} is for SCons"
+        raise N6Error("N6-NEW-002", what, hint=f"leave --with {build_system} out")
+    folder, kind = Path(options.folder), TEMPLATES[options.template] if options.template else KINDS[build_system]
     if is_file(folder) or (is_folder(folder) and files_in(folder)):
         what = f"'{folder}' exists and is not empty"
         raise N6Error("N6-NEW-001", what, hint="name a new folder")
-    board = load_board(given["board"], home_of_board(given["board"])).name
+    described = load_board(given["board"], home_of_board(given["board"]))
+    board = described.name
     # A faulty model is refused before anything is written.
-    load_model(given["model"], models_folder(given["model"]))
+    loaded = load_model(given["model"], models_folder(given["model"]))
+    if options.template:
+        _check_camera(described, loaded)
     try:
         model = _copied_model(given["model"], folder)
         for file in kind.files:
@@ -115,11 +137,31 @@ def new(words: Sequence[str]) -> None:
             folder / file,
             text.replace(place.format(board=_BOARD, model=_MODEL), place.format(board=board, model=model)),
         )
-    if options.kind == "scons":
-        write_atomically(folder / "SConstruct", _SCONSTRUCT.format(board=board, model=model))
+    if build_system == "scons":
+        until = "" if options.template else ', until="text:host: done"'
+        write_atomically(folder / "SConstruct", _SCONSTRUCT.format(board=board, model=model, until=until))
     write_atomically(folder / ".gitignore", "build/\n")
-    say("Project", str(folder), f"{options.kind}, board {board}, model {model}")
+    say("Project", str(folder), f"{build_system}, board {board}, model {model}")
     show("\n".join([f"  cd {folder}", *(f"  {line}" for line in kind.usage)]))
+
+
+def _check_camera(board: Board, model: Model) -> None:
+    """Check that a board has a camera and a panel, and a model a decoder.
+
+    Raises:
+        N6Error: N6-NEW-002 if one of them lacks.
+    """
+    from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
+
+    if board.camera is None or board.display is None:
+        able = [name for name in known_boards() if load_board(name, home_of_board(name)).camera]
+        what = f"{board.title} has no camera and display in its board.yaml"
+        raise N6Error("N6-NEW-002", what, hint=f"choose board={' or board='.join(able)}")
+    if model.postprocess is None:
+        what = f"model {model.name} has no postprocess in its model.yaml: the program would not know what it finds"
+        raise N6Error(
+            "N6-NEW-002", what, hint="add for example postprocess: {decoder: classification} (docs/postprocess.md)"
+        )
 
 
 def _given(words: Sequence[str]) -> dict[str, str]:
@@ -171,11 +213,14 @@ def new_parser() -> CommandParser:
     """Return the parser of the words behind `n6build new`."""
     parser = CommandParser(
         prog=f"n6build {NAME}",
-        usage=f"n6build {NAME} FOLDER [MODEL_FILE] [board=BOARD] [model=MODEL] [--with {'|'.join(KINDS)}]",
+        usage=f"n6build {NAME} FOLDER [MODEL_FILE] [board=BOARD] [model=MODEL] [--with {'|'.join(KINDS)}] "
+        f"[--template {'|'.join(TEMPLATES)}]",
         description=f"{HELP}. Without a model, the project gets one of n6build's models.",
         allow_abbrev=False,
     )
     parser.add_argument("folder", metavar="FOLDER", help="folder of the project; it must be new or empty")
     parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
-    parser.add_argument("--with", dest="kind", choices=[*KINDS], default="make", help="the build system; default: make")
+    parser.add_argument("--with", dest="kind", choices=[*KINDS], help="the build system; default: make")
+    purpose = "a program that shows a camera's picture with what the network finds; with SCons"
+    parser.add_argument("--template", choices=[*TEMPLATES], help=purpose)
     return parser

@@ -212,6 +212,7 @@ class Choices:
         targets=_RUN,
         literal="pattern:",
     )
+    unplug: int = count("virtual board: the camera is unplugged after so many frames", "frames", targets=_RUN)
     display: str = path("virtual board: folder for the pictures that its panel shows", targets=_RUN)
     frames: int = count("virtual board: this picture on its panel ends the run", "pictures", targets=_RUN)
     fuses: str = path(
@@ -303,7 +304,7 @@ class Choices:
 _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "audio_out", "epochs"),
-        *("camera", "display", "frames"),
+        *("camera", "unplug", "display", "frames"),
         *("fuses", "harsh", "inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }

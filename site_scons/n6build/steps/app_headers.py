@@ -16,11 +16,14 @@ from n6build.compile.application.app_config import TEMPLATE, app_config
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.application import Application
 from n6build.describe.postprocess import Postprocess
+from n6build.describe.preprocess import Preprocess
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.postprocess.header import TEMPLATE as DECODER
 from n6build.judge.postprocess.header import decoder_header
 from n6build.judge.postprocess.layout import ID as LAYOUT
 from n6build.judge.postprocess.layout import layout_of
+from n6build.judge.postprocess.picture_header import TEMPLATE as PICTURE
+from n6build.judge.postprocess.picture_header import picture_header
 from n6build.steps.compiled_network import NetworkSteps
 
 
@@ -45,11 +48,12 @@ class AppHeadersParameters:
 
 @dataclass(frozen=True)
 class DecoderHeaderParameters:
-    """Parameters of the step for n6_decoder.h.
+    """Parameters of the step for n6_decoder.h and n6_picture.h.
 
     Attributes:
         model: Name of the model.
         postprocess: Decoder that model.yaml describes.
+        preprocess: Pre-processing that model.yaml describes.
         classes: Labels of the outputs.
         name: Name of the compiled network.
         folder: Folder of the compiled network.
@@ -58,6 +62,7 @@ class DecoderHeaderParameters:
 
     model: str
     postprocess: Postprocess
+    preprocess: Preprocess
     classes: tuple[str, ...]
     name: str
     folder: str
@@ -77,16 +82,22 @@ def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
         steps.append(_application_step(folder, network, model.application))
     if model.postprocess is not None and LAYOUT not in model.waived:
         parameters = DecoderHeaderParameters(
-            model.name, model.postprocess, model.classes, network.name, network.folder, network.weights
+            model.name,
+            model.postprocess,
+            model.preprocess,
+            model.classes,
+            network.name,
+            network.folder,
+            network.weights,
         )
         steps.append(
             Step(
                 verb="Header",
                 stage="header",
-                outputs=(f"{folder}/n6_decoder.h",),
+                outputs=(f"{folder}/n6_decoder.h", f"{folder}/n6_picture.h"),
                 sources=network.described,
                 parameters=to_parameters(parameters),
-                templates=(project_path(DECODER),),
+                templates=(project_path(DECODER), project_path(PICTURE)),
                 function="n6build.steps.app_headers:make_decoder_header",
             )
         )
@@ -118,7 +129,7 @@ def make_app_headers(call: Call) -> None:
 
 
 def make_decoder_header(call: Call) -> None:
-    """Write n6_decoder.h.
+    """Write n6_decoder.h and n6_picture.h.
 
     Raises:
         N6Error: N6-CHECK-042 if the outputs do not fit the decoder.
@@ -126,4 +137,6 @@ def make_decoder_header(call: Call) -> None:
     given = call.parameters_as(DecoderHeaderParameters)
     artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     layout = layout_of(given.postprocess, artifacts.inputs, artifacts.outputs, given.classes)
-    write_atomically(call.outputs[0], decoder_header(layout, given.model))
+    decoder, picture = call.outputs
+    write_atomically(decoder, decoder_header(layout, given.model))
+    write_atomically(picture, picture_header(artifacts.inputs, given.preprocess, given.model))

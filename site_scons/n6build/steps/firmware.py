@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.errors import N6Error
 from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
-from n6build.compile.runtimes import Runtime, without_unknown_flags
+from n6build.compile.runtimes import Runtime
 from n6build.compile.toolchain import Toolchain
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board, Trial
@@ -23,6 +22,7 @@ from n6build.steps.compile_c import Compilation, compile_step, compile_steps, li
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.field_header import field_header_step
 from n6build.steps.format_headers import format_headers_step
+from n6build.steps.host_sources import program_steps
 from n6build.steps.kernel_header_files import kernel_headers_step
 from n6build.steps.plan_memory import version_header_of
 from n6build.steps.program_script import program_script_step
@@ -259,8 +259,9 @@ def appli(
     """
     linked = linked_networks(folder, firmware, runtime, networks, plan, release)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
-    of_host = () if host is None else host_steps(f"{folder}/program", host, firmware.how)
-    objects = linked.files if host is None else (*linked.without_main, *outputs_of(of_host))
+    of_host = () if host is None else program_steps(folder, host, firmware.how, networks)
+    compiled = tuple(file for file in outputs_of(of_host) if Path(file).suffix == ".o")
+    objects = linked.files if host is None else (*linked.without_main, *compiled)
     link = link_step(
         f"{folder}/appli/appli.elf",
         objects,
@@ -270,35 +271,6 @@ def appli(
         system_libraries=runtime.system_libraries,
     )
     return Program((*linked.steps, *of_host, script, link), link.name)
-
-
-def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:
-    """Return the steps that compile a host project's sources.
-
-    Object files in `folder` have the same relative paths as their sources.
-
-    Args:
-        folder: Folder for the object files.
-        host: Program of the host project.
-        how: Settings for C with the generated headers.
-
-    Raises:
-        N6Error: N6-HOST-001 if a source is not C or assembler.
-    """
-    # Warnings of the host project are not errors here. Its flags come last, so that they take precedence.
-    how = how.looking_in(*host.include_folders, FIRMWARE / "appli", FIRMWARE / "bring_up")
-    how = how.defining(*host.defines).with_flags("-Wno-error", *without_unknown_flags(list(host.flags)))
-    return tuple(compile_step(f"{folder}/{_object_name(source)}", source, how) for source in host.sources)
-
-
-def _object_name(source: str) -> str:
-    path = Path(source)
-    if path.suffix not in (".c", ".S"):
-        what = f"{path.name} is not a C source"
-        hint = "use .c and .S files; link other languages with the objects of N6Network in your own Program"
-        raise N6Error("N6-HOST-001", what, where=source, hint=hint)
-    parts = [part for part in path.with_suffix(".o").parts if part not in ("/", "..")]
-    return "/".join(parts)
 
 
 def reloc_appli(

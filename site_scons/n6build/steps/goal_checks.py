@@ -132,6 +132,7 @@ def _check_debugger(choices: Choices) -> None:
         "audio": choices.audio,
         "audio_out": choices.audio_out,
         "camera": choices.camera,
+        "unplug": choices.unplug,
         "display": choices.display,
         "frames": choices.frames,
         "fuses": choices.fuses,
@@ -164,6 +165,8 @@ def _check_run(choices: Choices) -> None:
     for name in (name for name, value in seen.items() if value and not (is_virtual and runs_until(choices))):
         what = f"'{name}' needs the virtual board, and a program with a {name}"
         raise N6Error("N6-OPTION-025", what, hint=f"set probe=virtual and appli, or remove {name}")
+    if choices.unplug and not choices.camera:
+        raise N6Error("N6-OPTION-025", "'unplug' needs a camera", hint="set camera, or remove unplug")
     if runs_until(choices):
         _check_watched(choices, is_virtual=is_virtual)
     else:

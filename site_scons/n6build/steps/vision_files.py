@@ -29,15 +29,17 @@ _GAP = 8
 
 @dataclass(frozen=True)
 class Vision:
-    """Options camera and display.
+    """Options camera, unplug and display.
 
     Attributes:
         camera: What the image sensor sees; empty for no sensor.
         display: Folder for the pictures of the panel; empty for none.
+        unplug: Frames until the camera is unplugged; 0 for never.
     """
 
     camera: str = ""
     display: str = ""
+    unplug: int = 0
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -69,9 +71,10 @@ def with_vision(boot: NorBoot, vision: Vision) -> Iterator[NorBoot]:
     """
     if vision.camera:
         camera, count = write_pictures(vision.camera, boot.board, boot.nor.with_name("camera.raw"))
-        boot = replace(boot, camera=camera)
+        boot = replace(boot, camera=replace(camera, frames=vision.unplug))
         note = f"the first {count} pictures, " if count == MOST_PICTURES else f"{count} pictures, " if count > 1 else ""
-        say("Camera", f"{vision.camera}: {note}as finished pixels, without the ISP", camera.device.part.name)
+        end = f", unplugged after frame {vision.unplug}" if vision.unplug else ""
+        say("Camera", f"{vision.camera}: {note}as finished pixels, without the ISP{end}", camera.device.part.name)
     if not vision.display:
         yield boot
         return

@@ -30,10 +30,12 @@ class Camera:
     Attributes:
         file: Pictures of the sensor's size, one after the other: rows of R, G, B.
         device: The sensor on its bus.
+        frames: Frames until the camera is unplugged; 0 for never.
     """
 
     file: Path
     device: OnBus
+    frames: int = 0
 
 
 def camera_values(camera: Camera) -> dict[str, int | str]:
@@ -43,7 +45,11 @@ def camera_values(camera: Camera) -> dict[str, int | str]:
     place = f"{device.bus}:0x{device.address:x}:{sensor.width}x{sensor.height}:{sensor.lanes}:{sensor.bits}"
     starts = f"0x{sensor.streams.number:x}=0x{sensor.streams.value:x}"
     described = f"{place}:{starts}:0x{sensor.period_lines:x}:{sensor.line_ns}"
-    return {"camera": str(camera.file).replace(",", ",,"), "camera-sensor": described}
+    return {
+        "camera": str(camera.file).replace(",", ",,"),
+        "camera-sensor": described,
+        "camera-frames": camera.frames,
+    }
 
 
 def sensor_of(board: Board) -> OnBus:

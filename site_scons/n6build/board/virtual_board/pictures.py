@@ -126,10 +126,11 @@ def _box(sides: Sequence[Rectangle], layers: Sequence[Rectangle]) -> Box | None:
     if len(flat) != len(tall) or len(flat) + len(tall) != _SIDES or any(len(each) != 1 for each in equal):
         return None
     first = min(sides, key=lambda side: side.address)
-    for layer in layers:
-        row, column = divmod(first.address - layer.address, layer.pitch) if layer.pitch else (-1, 0)
-        # The pitch of a single line has no effect.
-        if row >= 0 and layer.pitch == tall[0].pitch and layer.bytes == first.bytes:
-            x, y = layer.width + column // layer.bytes, layer.height + row
-            return Box(x, y, flat[0].width, tall[0].height, first.what)
-    return None
+    # The pitch of a single line has no effect.
+    drawn = [layer for layer in layers if layer.pitch == tall[0].pitch and layer.bytes == first.bytes]
+    below = [layer for layer in drawn if layer.pitch and layer.address <= first.address]
+    if not below:
+        return None
+    layer = max(below, key=lambda layer: layer.address)
+    row, column = divmod(first.address - layer.address, layer.pitch)
+    return Box(layer.width + column // layer.bytes, layer.height + row, flat[0].width, tall[0].height, first.what)

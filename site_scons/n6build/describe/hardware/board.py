@@ -11,8 +11,10 @@ from n6build.base.span import Span
 from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range, Since, Size, Title
 from n6build.describe.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.describe.hardware.nor import Mode, NorCommands
+from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
+from n6build.describe.hardware.vision import Camera, Display
 
 Alias = Literal["secure", "non-secure"]
 Severity = Literal["warning", "error"]
@@ -37,28 +39,6 @@ class Console:
     rx: Identifier
     alternate: Annotated[int, Range(0, 15)]
     baud: Annotated[int, Range(1200, 4_000_000)]
-
-
-@dataclass(frozen=True)
-class PortPins:
-    """Pins of one port. port: GPIO port, such as GPION.
-    lines: numbers of all lines. alternate: alternate function of the lines."""
-
-    port: Identifier
-    lines: tuple[Annotated[int, Range(0, 15)], ...]
-    alternate: Annotated[int, Range(0, 15)]
-
-    @property
-    def mask(self) -> int:
-        """One bit for each line of the port."""
-        return sum(1 << line for line in self.lines)
-
-
-@dataclass(frozen=True)
-class SelectPins(PortPins):
-    """Pins of one port, one of which is a chip select. chip_select: one of the lines."""
-
-    chip_select: Annotated[int, Range(0, 15)]
 
 
 @dataclass(frozen=True)
@@ -244,7 +224,9 @@ class BoardFile:
         unmodelled_registers: severity, on the virtual board, of accesses to registers that it only
             stores.
         trial: trials of new images; None if the board has no room for them.
-        file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown."""
+        file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown.
+        camera: connector of a camera module; None if the board has none.
+        display: panel; None if the board has none."""
 
     name: Name
     title: Title
@@ -266,6 +248,8 @@ class BoardFile:
     unmodelled_registers: Severity = "warning"
     trial: Trial | None = None
     file_heap: FileHeap | None = None
+    camera: Camera | None = None
+    display: Display | None = None
 
 
 # The clock profile with CPU and buses as after a reset; it exists for every chip that includes stm32n6.yaml.
@@ -309,6 +293,8 @@ class Board:
     unmodelled_registers: Severity
     trial: Trial | None
     file_heap: FileHeap | None
+    camera: Camera | None
+    display: Display | None
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 

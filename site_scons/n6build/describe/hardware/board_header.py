@@ -12,10 +12,17 @@ from pathlib import Path
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.describe.hardware.board import Board, Console, ExternalRam, PortPins, Psram, SelectPins, Slots
+from n6build.describe.hardware.board import Board, Console, ExternalRam, Psram, Slots
 from n6build.describe.hardware.nor import Mode
+from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, Divider, Pll
+from n6build.describe.hardware.vision import (
+    CameraConstants,
+    DisplayConstants,
+    camera_constants,
+    display_constants,
+)
 
 
 @dataclass(frozen=True)
@@ -208,7 +215,20 @@ class OfSlots:
     slots: Slots
 
 
-Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots
+@dataclass(frozen=True)
+class OfVision:
+    """The constants of n6_board_vision.h.
+
+    Attributes:
+        camera, display: None if the board has none, or PLL1 does not run.
+    """
+
+    name: str
+    camera: CameraConstants | None
+    display: DisplayConstants | None
+
+
+Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots | OfVision
 
 
 @dataclass(frozen=True)
@@ -315,6 +335,19 @@ def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands
     )
 
 
+def _vision(board: Board) -> OfVision:
+    if "PLL1" not in board.clock.profile.plls:
+        return OfVision(board.name, None, None)
+    pll1_hz, found = board.clock.xspi_source_hz, board.camera
+    device = next((each for each in board.i2c if found and each.part.name == found.part), None)
+    camera = (
+        camera_constants(found, device.address, device.part.sensor, pll1_hz)
+        if found and device and device.part.sensor
+        else None
+    )
+    return OfVision(board.name, camera, display_constants(board.display, pll1_hz) if board.display else None)
+
+
 _PARTS = (
     BoardHeader(
         "n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)
@@ -323,6 +356,7 @@ _PARTS = (
     BoardHeader("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
     BoardHeader("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
     BoardHeader("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
+    BoardHeader("n6_board_vision.h", OfVision, _vision),
 )
 HEADERS = (
     BoardHeader(

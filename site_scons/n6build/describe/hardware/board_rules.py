@@ -6,7 +6,8 @@ import itertools
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Document
-from n6build.describe.hardware.board import BoardFile, ExternalRam, PortPins, Psram, SelectPins
+from n6build.describe.hardware.board import BoardFile, ExternalRam, Psram
+from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Soc
 
@@ -134,6 +135,18 @@ def _check_pins(board: BoardFile, soc: Soc, document: Document) -> None:
     pins = [("console", "tx", board.console.tx), ("console", "rx", board.console.rx)]
     if board.smps_overdrive is not None:
         pins.append(("smps_overdrive", "", board.smps_overdrive))
+    if camera := board.camera:
+        pins += [("camera", key, getattr(camera, key)) for key in ("scl", "sda", "reset", "enable")]
+        if camera.part not in {device.part for device in board.i2c}:
+            hint = f"add {{bus: {camera.bus}, part: {camera.part}}} to i2c"
+            what = f"no device of i2c is '{camera.part}'"
+            raise N6Error("N6-BOARD-004", what, where=document.where("camera", "part"), hint=hint)
+    if display := board.display:
+        pins += [("display", "high", pin) for pin in display.high]
+        for each in display.pins:
+            if each.port not in ports:
+                where, hint = document.where("display", "pins"), did_you_mean(each.port, ports)
+                raise N6Error("N6-BOARD-004", f"no port '{each.port}'", where=where, hint=hint)
     for group, key, pin in pins:
         if f"GPIO{pin[1:2]}" not in ports or pin[:1] != "P" or not pin[2:].isdigit() or int(pin[2:]) > 15:
             raise N6Error(

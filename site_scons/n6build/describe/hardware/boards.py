@@ -122,6 +122,8 @@ def read_board(path: Path) -> Board:
         unmodelled_registers=described.unmodelled_registers,
         trial=described.trial,
         file_heap=described.file_heap,
+        camera=described.camera,
+        display=described.display,
         alias=described.alias,
         files=(
             folder / name / "board.yaml",

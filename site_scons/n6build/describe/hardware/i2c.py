@@ -57,6 +57,9 @@ class Sensor:
         streams: register and value that start it.
         period_lines: first of two registers with the lines of a frame's period, least significant first.
         line_ns: nanoseconds of a line.
+        pattern: colours of the first two pixels of the first two lines.
+        black: value of black pixels, of 255.
+        settings: pairs of a register and its value, which a program sets before it starts the sensor.
     """
 
     width: Annotated[int, Range(16, 8192)]
@@ -66,6 +69,9 @@ class Sensor:
     streams: Streaming
     period_lines: Annotated[int, Range(0, 0xFFFF)]
     line_ns: Annotated[int, Range(1, 1_000_000)]
+    pattern: Literal["RGGB", "GRBG", "GBRG", "BGGR"] = "RGGB"
+    black: Annotated[int, Range(0, 255)] = 0
+    settings: tuple[tuple[Annotated[int, Range(0, 0xFFFF)], ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,4 +133,8 @@ def load_i2c_part(path: Path, shown_as: str) -> I2cPart:
             if value >> 8 * size:
                 what = f"{key} 0x{value:X} of register {name} does not fit into {size} bytes"
                 raise N6Error("N6-BUS-001", what, where=document.where("registers", name, key))
+    for each in part.sensor.settings if part.sensor else ():
+        if len(each) != 2 or each[1] >> 8 * part.value_bytes:
+            what = f"{list(each)} is not a register with a value of {part.value_bytes} bytes"
+            raise N6Error("N6-BUS-001", what, where=document.where("sensor", "settings"), hint="write [0x3000, 0x01]")
     return part

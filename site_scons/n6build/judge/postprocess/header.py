@@ -44,6 +44,7 @@ def decoder_header(layout: Layout, model: str) -> str:
             "least_score": _real(layout.settings.score),
             "most_overlap": _real(layout.settings.overlap),
             "names": [_text(name) for name in layout.names],
+            "output_names": [_text(output.name) for output in layout.outputs],
         },
     )
 
