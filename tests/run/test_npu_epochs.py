@@ -98,6 +98,15 @@ def test_the_table_has_macs_bytes_of_each_engine_and_units_and_no_times() -> Non
     assert npu_table([]) == []
 
 
+def test_of_many_epochs_the_table_has_those_with_the_most_work() -> None:
+    epochs = [registers(number) for number in range(100, 130)]
+    lines = npu_table(hardware_epochs([*epochs, blob(3, units=CONVOLUTION)], NETWORK))
+    numbers = [line.split()[0] for line in lines[2:]]
+    assert numbers[19:22] == ["3", "11", "-" * 100]
+    assert lines[22].split() == ["11", "others,", "in", "run.json", "0", "110", "110"]
+    assert lines[24].split() == ["31", "epochs", "110,592", "3,588", "2,348"]
+
+
 def test_the_record_s_first_inferences_become_part_of_the_outcome(tmp_path: Path) -> None:
     unit = '{"unit": "STRENG0", "what": "writes", "elements": 4, "reads": 0, "writes": 4}'
     line = '{"network": 0, "place": 1, "label": %d, "by": "blob", "instructions": 5, "units": [' + unit + "]}\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from n6build.board.run.compare import Verdict
 from n6build.board.run.console_log import EpochCycles, read_console
 from n6build.board.run.session import NetworkOutcome, Outcome, RunModel, outcome_of
@@ -83,6 +84,15 @@ def test_a_row_for_each_epoch_or_blob_all_in_their_columns() -> None:
     assert {row.index("[") for row in rows} == {header.index("[")}
     assert "0.041 to 0.164 ms" in rows[2]
     assert not any("MAC" in line for line in lines)
+
+
+def test_of_many_epochs_the_table_has_those_that_take_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("n6build.board.run.table.SHOWN", 2)
+    result = outcome()
+    time = expected_time(NetworkWork((), "", 0, 0), read_model(), Conditions("c", 800_000_000, 10**9, 10**8))
+    lines = epoch_table(result.networks[0], ARTIFACTS, result, time)
+    assert [line.split()[0] for line in lines[2:4]] == ["2", "3-117"]
+    assert lines[4].split() == ["1", "others,", "in", "run.json", "0.000", "10", "0.8%"]
 
 
 # ST's readme has these three lines for an inference of 12.963 ms.

@@ -10,22 +10,32 @@ from n6build.base.console import clipped, printable
 from n6build.board.run.npu_epochs import HardwareEpoch
 from n6build.board.virtual_board.npu_record import UnitWork
 
+# Most epochs that are shown of a network; run.json and the report have all of them.
+SHOWN = 20
 _RULE = "  " + "-" * 100
 _OPERATORS = 28
 _NAME = re.compile(r"(\D+)(\d*)")
 
 
 def npu_table(epochs: Sequence[HardwareEpoch]) -> list[str]:
-    """Return a table with a line for each epoch of the first inference.
+    """Return a table of the epochs of the first inference.
 
-    It has no times, since the virtual NPU does not know them. It is empty without epochs.
+    If there are many, only those with the most work are shown, in their order. The table has no times, since the virtual NPU
+    does not know them. It is empty without epochs.
     """
     if not epochs:
         return []
+    busiest = sorted(epochs, key=lambda each: (each.macs, each.reads + each.writes), reverse=True)[:SHOWN]
+    others = [epoch for epoch in epochs if epoch not in busiest]
     return [
         f"  {'NPU epoch':<{_OPERATORS + 6}}{'MACs':>14}{'bytes read':>14}{'written':>14}  units",
         _RULE,
-        *(_row(f"{epoch.number:>4}  {printable(epoch.operators)}", [epoch], units_text(epoch)) for epoch in epochs),
+        *(
+            _row(f"{epoch.number:>4}  {printable(epoch.operators)}", [epoch], units_text(epoch))
+            for epoch in epochs
+            if epoch in busiest
+        ),
+        *([_row(f"{len(others):>4}  others, in run.json", others, "")] if others else []),
         _RULE,
         _row(f"{len(epochs):>4}  epochs", epochs, ""),
         _RULE,

@@ -11,7 +11,7 @@ from n6build.board.run.comparison_text import result_lines, verdict_text
 from n6build.board.run.console_log import EpochCycles
 from n6build.board.run.instructions import meaning_lines
 from n6build.board.run.npu_epochs import hardware_epochs
-from n6build.board.run.npu_table import npu_table
+from n6build.board.run.npu_table import SHOWN, npu_table
 from n6build.board.run.saturation import saturated_units, saturation_lines
 from n6build.board.run.session import NetworkOutcome, Outcome
 from n6build.compile.artifacts.description import NetworkArtifacts
@@ -19,8 +19,6 @@ from n6build.compile.artifacts.timed_epochs import timed_epochs
 from n6build.judge.timing.expected import NetworkTime
 from n6build.judge.timing.timing_table import rows_text, whole_text
 
-# Most inferences that are shown of a network; run.json has all of them.
-_SHOWN = 20
 _RULE = "  " + "-" * 100
 
 
@@ -35,12 +33,12 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts], times:
     for network, artifacts, time in zip(outcome.networks, networks, times, strict=True):
         if len(networks) > 1:
             say("Model", network.model)
-        for verdict in network.verdicts[:_SHOWN]:
+        for verdict in network.verdicts[:SHOWN]:
             told = ", ".join(part for part in (_answer(verdict), _counted(verdict, outcome.counts)) if part)
             compared = verdict_text(verdict, exact=network.tolerance is None)
             say("Vector", f"{verdict.index}  {told}", compared, "good" if verdict.passes else "bad")
-        if len(network.verdicts) > _SHOWN:
-            say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
+        if len(network.verdicts) > SHOWN:
+            say("Vector", f"... {len(network.verdicts) - SHOWN} more")
         for text in (*epoch_table(network, artifacts, outcome, time), *_npu_table(network, artifacts)):
             show(text)
     for line in result_lines(outcome.networks):
@@ -55,7 +53,7 @@ def _npu_table(network: NetworkOutcome, artifacts: NetworkArtifacts) -> list[str
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome, time: NetworkTime) -> list[str]:
     """Return a table of the first inference's epochs and the mean of all inferences.
 
-    It is empty if nothing was counted.
+    If there are many epochs, only those that take longest are shown, in their order. The table is empty if nothing was counted.
 
     Args:
         network: Outcome of the network.
@@ -72,9 +70,14 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
         f"  {'epoch':<24}{ms:>16}{outcome.counts:>14} {'':>7}[{'start':>12}{'core':>12}{'end':>12} ]  expected on the chip",
         _RULE,
     ]
-    for epoch in timed_epochs(artifacts):
-        each = network.epoch_cycles.get(epoch.first)
-        if each is not None:
+    counted = [
+        (epoch, network.epoch_cycles[epoch.first])
+        for epoch in timed_epochs(artifacts)
+        if epoch.first in network.epoch_cycles
+    ]
+    least = sorted((each.total for _, each in counted), reverse=True)[:SHOWN][-1]
+    for epoch, each in counted:
+        if each.total >= least:
             per_mac = f"  {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
             name = clipped(f"{epoch.number:>4}  {epoch.kind}", 24)
             lines.append(
@@ -82,6 +85,10 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
                 + _split(each)
                 + f"  {rows_text(time, epoch.first, epoch.last):<26}{per_mac}".rstrip()
             )
+    others = [each.total for _, each in counted if each.total < least]
+    if others:
+        name = f"{len(others):>4}  others, in run.json"
+        lines.append(f"  {name:<24}{_ms(sum(others), outcome):>16}{sum(others):>14,}{sum(others) / total:>7.1%}")
     mean = sum(cycles) / len(cycles)
     parts = [sum(getattr(each, part) for each in network.epoch_cycles.values()) for part in ("start", "core", "end")]
     shares = "".join(f"{part / total:>{width}.1%}" for part, width in zip(parts, (12, 12, 12), strict=True))
