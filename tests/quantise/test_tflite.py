@@ -19,8 +19,8 @@ from n6build.compile.reference.compile_model import graph_of
 from n6build.describe.choices import Choices
 from n6build.describe.model import load_model
 from n6build.describe.quantise import Method, Quantise
+from n6build.judge.accuracy.figures import Accuracy
 from n6build.judge.accuracy.jobs import AccuracyJob
-from n6build.judge.accuracy.measure import Accuracy
 from n6build.judge.accuracy.run_both import measured
 from n6build.steps import quantise_model
 from n6build.steps.quantise_model import with_int8_file
@@ -40,7 +40,7 @@ def job(folder: Path, settings: Quantise | None = None) -> QuantiseJob:
 def accuracy(folder: Path, data: bytes, labels: str = "labels.npy") -> Accuracy:
     (folder / "int8.tflite").write_bytes(data)
     files = str(folder / "net.tflite"), str(folder / "int8.tflite"), (str(folder / "samples.npy"),)
-    return measured(AccuracyJob(*files, labels and str(folder / labels), CLASSES, Quantise()))
+    return measured(AccuracyJob(*files, (str(folder / labels),) if labels else (), CLASSES, Quantise()))
 
 
 def refused(folder: Path, settings: Quantise | None = None) -> N6Error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -68,6 +69,30 @@ def open_pictures(path: Path) -> Iterator[Image]:
             large; N6-FILE-00x.
     """
     pillow = require_pillow()
+    with _read(path, pillow) as opened:
+        for each in pillow.ImageSequence.Iterator(opened):
+            yield _rgb(pillow, pillow.ImageOps.exif_transpose(each))
+
+
+def open_numbers(path: Path) -> Image:
+    """Return a picture of numbers with a byte for each pixel: grey values, or indices of a palette.
+
+    Raises:
+        N6Error: N6-PICTURE-001; N6-PICTURE-002 for a file with colours, or as in `open_pictures`; N6-FILE-00x.
+    """
+    pillow = require_pillow()
+    with _read(path, pillow) as opened:
+        if opened.mode == "1":
+            return opened.convert("L").point(lambda value: value // 255)
+        if opened.mode not in ("L", "P"):
+            hint = "save it in grey or with a palette, where the value of a pixel is a number"
+            raise _no_picture(path, f"has colours ({opened.mode}), not a number for each pixel", hint)
+        # Without its palette, an index is a grey value.
+        return pillow.Image.frombytes("L", opened.size, opened.tobytes())
+
+
+@contextmanager
+def _read(path: Path, pillow: ModuleType) -> Iterator[Image]:
     content = read_at_most(path, _MOST_BYTES)
     try:
         with warnings.catch_warnings():
@@ -76,8 +101,7 @@ def open_pictures(path: Path) -> Iterator[Image]:
             opened = pillow.Image.open(io.BytesIO(content))
         if opened.width * opened.height > _MOST_PIXELS:
             raise _no_picture(path, f"has {opened.width} x {opened.height} pixels", "make it smaller")
-        for each in pillow.ImageSequence.Iterator(opened):
-            yield _rgb(pillow, pillow.ImageOps.exif_transpose(each))
+        yield opened
     except pillow.UnidentifiedImageError as error:
         hint = "convert it to PNG or JPEG; HEIC needs that, too"
         raise _no_picture(path, "is no picture that Pillow knows", hint) from error

@@ -207,6 +207,7 @@ def run_board_step(
         # Each request for a run runs again. A matrix runs only changed inputs, and may use the same run of another build.
         always=not session.silent,
         shared=shared,
+        kept=run_outputs(output, session.trace)[1:],
     )
 
 

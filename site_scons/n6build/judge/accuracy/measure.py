@@ -9,73 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.judge.accuracy.figures import Accuracy, OutputFigures, TensorFigures
+
 # More decibels than float32 can show; equal outputs have no noise at all.
 MOST_DECIBELS = 150.0
 _TOP = 5
-
-
-@dataclass(frozen=True)
-class OutputFigures:
-    """Figures of one output.
-
-    Attributes:
-        name: Name of the output.
-        sqnr_db: Power of the float output over that of the difference, in decibels.
-        same: Number of samples whose largest element is the same; None if the output has no classes.
-    """
-
-    name: str
-    sqnr_db: float
-    same: int | None
-
-
-@dataclass(frozen=True)
-class TensorFigures:
-    """Figures of a tensor inside the networks.
-
-    Attributes:
-        name: Name of the tensor.
-        sqnr_db: Power of the float tensor over that of the difference, in decibels.
-    """
-
-    name: str
-    sqnr_db: float
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """Figures of an int8 model.
-
-    Attributes:
-        count: Number of samples.
-        outputs: Figures of each output.
-        labelled: Number of samples with a label.
-        float_top1: Samples for which the float model is right.
-        int8_top1: Samples for which the int8 model is right.
-        float_top5: Samples with the right class among the float model's first five.
-        int8_top5: Samples with the right class among the int8 model's first five.
-        tensors: Figures of the tensors that both models have, the worst one first.
-    """
-
-    count: int
-    outputs: tuple[OutputFigures, ...]
-    labelled: int = 0
-    float_top1: int = 0
-    int8_top1: int = 0
-    float_top5: int = 0
-    int8_top5: int = 0
-    tensors: tuple[TensorFigures, ...] = ()
-
-    @property
-    def drop(self) -> float | None:
-        """Return the loss in percentage points, None without labels and classes.
-
-        Without labels, it is the share of samples of another class than the float model's.
-        """
-        if self.labelled:
-            return 100 * (self.float_top1 - self.int8_top1) / self.labelled
-        agreed = [each.same for each in self.outputs if each.same is not None]
-        return 100 * (1 - min(agreed) / self.count) if agreed and self.count else None
 
 
 @dataclass
