@@ -64,6 +64,18 @@ def test_the_table_of_a_terminal() -> None:
     assert lines[3] == "  nucleo anomaly: error N6-CHECK-001: 1000 bytes <are> missing"
 
 
+def test_a_column_has_the_accuracy_of_int8_files() -> None:
+    labelled = replace(GOOD, accuracy=91.04, agreement=98.0, sqnr_db=31.72)
+    rows = rows_of([labelled, replace(BAD, agreement=98.0, sqnr_db=20.0)], [replace(labelled, accuracy=92.0)])
+    head, first, second, *_ = table(rows).splitlines()
+    assert head.split()[-2:] == ["accuracy", "change"]
+    assert first.endswith("91.0 %, 31.7 dB  -1.0 points of accuracy")
+    assert "98.0 % agree, 20.0 dB" in second
+    assert '<th scope="col" class="number">accuracy</th>' in page(rows)
+    assert "91.0 %, 31.7 dB" in matrix_junit(rows).decode()
+    assert "accuracy" not in page(rows_of([GOOD], []))
+
+
 def test_what_is_within_its_tolerance_is_told_apart_from_what_is_equal() -> None:
     (line,) = table(rows_of([replace(GOOD, equal=1, near=9)], [])).splitlines()[1:]
     assert "1 of 10 equal, 9 within tolerance" in line

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -123,3 +123,15 @@ def _rgb(pillow: ModuleType, picture: Image) -> Image:
 
 def _no_picture(path: Path, what: str, hint: str) -> N6Error:
     return N6Error("N6-PICTURE-002", what, where=str(path), hint=hint)
+
+
+def tiled(pictures: Sequence[Image], columns: int) -> bytes:
+    """Return a PNG with pictures side by side, in rows of at most this many."""
+    columns = min(len(pictures), columns)
+    width, height = (max(sizes) for sizes in zip(*(each.size for each in pictures), strict=True))
+    whole = require_pillow().Image.new("RGB", (width * columns, height * -(-len(pictures) // columns)), "white")
+    for place, each in enumerate(pictures):
+        whole.paste(each, (place % columns * width, place // columns * height))
+    content = io.BytesIO()
+    whole.save(content, "PNG")
+    return content.getvalue()

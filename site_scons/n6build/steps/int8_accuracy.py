@@ -19,8 +19,7 @@ from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.describe.sample_files import sample_files
 from n6build.engine.step import Call, Step, Tool, to_parameters
-from n6build.judge.accuracy.figures import NO_ACCURACY, Accuracy, accuracy_junit, lines_of, missed_limits
-from n6build.steps.compiled_network import ACCURACY
+from n6build.judge.accuracy.figures import ACCURACY, NO_ACCURACY, Accuracy, accuracy_junit, lines_of, missed_limits
 
 
 @dataclass(frozen=True)

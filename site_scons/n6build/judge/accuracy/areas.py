@@ -20,6 +20,7 @@ from n6build.describe.sample_files import PICTURES
 from n6build.judge.accuracy.figures import AreaFigures
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.postprocess.decode import area_names, pixel_classes
+from n6build.judge.postprocess.found import Decoded
 from n6build.judge.postprocess.layout import Layout, layout_of
 
 # Pixels without a label, as in Pascal VOC.
@@ -232,3 +233,29 @@ class AreaSums:
             round(self._of_float.mean, 2),
             round(self._of_int8.mean, 2),
         )
+
+
+def mean_iou(
+    layout: Layout, found: Sequence[Decoded], labels: Sequence[Path], pictures: Sequence[Path], how: Preprocess
+) -> float:
+    """Return the mean IoU of decoded areas and labels, in percent.
+
+    Args:
+        layout: Layout of the areas.
+        found: Areas of each inference.
+        labels: Pictures with the right class of each pixel.
+        pictures: Picture of each inference, used in turn.
+        how: Pre-processing of the pictures.
+
+    Raises:
+        N6Error: N6-QUANT-012 for labels that do not fit.
+    """
+    read = area_labels(labels, pictures, len(pictures), how)
+    sums = IouSums(len(area_names(layout)))
+    for number, each in enumerate(found):
+        wanted = read(number % len(pictures), layout)
+        if each.mask:
+            classes, lengths = np.array(each.mask, np.int64).T
+            known = wanted != NO_LABEL
+            sums.add(wanted[known], np.repeat(classes, lengths)[known])
+    return round(sums.mean, 2)

@@ -15,6 +15,7 @@ from n6build.base.files import read_bytes
 from n6build.base.junit import Case, junit
 from n6build.describe.quantise import Least
 
+ACCURACY = "accuracy.json"  # file with the figures
 NAMED = 5  # tensors inside, the worst ones
 _SHOWN = 40
 NO_ACCURACY = "this is no accuracy: without labels, nothing says whether a class is right"
@@ -178,7 +179,12 @@ def lines_of(figures: Accuracy) -> Iterator[str]:
 
 def worst_tensors(figures: Accuracy) -> str:
     """Return the tensors inside that lose most."""
-    return ", ".join(f"{each.sqnr_db:.1f} dB ({each.name[:_SHOWN]})" for each in figures.tensors[:NAMED])
+    return ", ".join(f"{each.sqnr_db:.1f} dB ({_end(each.name)})" for each in figures.tensors[:NAMED])
+
+
+def _end(name: str) -> str:
+    """Return the end of a long name, which tells layers apart."""
+    return name if len(name) <= _SHOWN else f"...{name[3 - _SHOWN :]}"
 
 
 def shares_text(figures: Accuracy) -> str:
@@ -193,7 +199,7 @@ def missed_limits(figures: Accuracy, least: Least) -> Iterator[Missed]:
     worst = min(figures.outputs, key=lambda each: each.sqnr_db)
     if least.sqnr_db is not None and worst.sqnr_db < least.sqnr_db:
         what = f"output '{worst.name}' has {worst.sqnr_db:.1f} dB against the float model, less than {least.sqnr_db:g}"
-        inside = f"; least inside: {figures.tensors[0].name[:_SHOWN]}" if figures.tensors else ""
+        inside = f"; least inside: {_end(figures.tensors[0].name)}" if figures.tensors else ""
         hint = f"try another quantise.method, more samples, or exclude the node that suffers most{inside}"
         yield Missed("sqnr_db", what, hint)
     drop = figures.drop

@@ -90,14 +90,14 @@ def _of_lines(lines: Sequence[str], classes: Sequence[str], path: Path) -> list[
     return [_class(word, classes, f"{path.name}:{number}") for number, word in enumerate(lines, 1) if word]
 
 
-def _of_table(
-    cells: Sequence[Sequence[str]], classes: Sequence[str], samples: Sequence[str], path: Path
-) -> list[int]:
+def _of_table(cells: Sequence[Sequence[str]], classes: Sequence[str], samples: Sequence[str], path: Path) -> list[int]:
     """Return the class beside the name of each sample."""
     known = {Path(row[0]).name: row[1] for row in cells if len(row) > 1}
     lost = next((name for name in samples if name not in known), None)
     if lost is not None or len(set(samples)) < len(samples):
-        what = f"has no line for sample '{lost[:_SHOWN]}'" if lost else "names files, but two samples have the same name"
+        what = (
+            f"has no line for sample '{lost[:_SHOWN]}'" if lost else "names files, but two samples have the same name"
+        )
         hint = "write the name of a file and its class into each line, for example 1.png,cat"
         raise N6Error("N6-QUANT-012", what, where=path.name, hint=hint)
     return [_class(known[name], classes, f"{path.name}, {name}") for name in samples]
