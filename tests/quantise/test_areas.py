@@ -9,12 +9,13 @@ import numpy as np
 import onnx
 import pytest
 from n6build.base.errors import N6Error
+from n6build.compile.artifacts.description import IoBuffer
 from n6build.compile.quantise.jobs import QuantiseJob
 from n6build.compile.quantise.quantise_onnx import quantised
 from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Least, Quantise
-from n6build.judge.accuracy.areas import IouSums
+from n6build.judge.accuracy.areas import IouSums, mean_iou
 from n6build.judge.accuracy.figures import (
     NO_ACCURACY,
     Accuracy,
@@ -26,6 +27,8 @@ from n6build.judge.accuracy.figures import (
 )
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.run_both import measured
+from n6build.judge.postprocess.decode import decode_all
+from n6build.judge.postprocess.layout import layout_of
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
@@ -153,6 +156,18 @@ def test_the_mean_of_the_classes_that_occur() -> None:
     assert sums.mean == pytest.approx(100 * (2 / 3 + 2 / 4 + 0) / 3)
     assert sums.same == pytest.approx(100 * 4 / 6)
     assert IouSums(2).mean == IouSums(2).same == 0
+
+
+def test_the_mean_iou_of_areas_that_a_board_found(folder: Path) -> None:
+    port = IoBuffer("areas", None, 4 * 3 * SIZE * SIZE, "float32", (1, 3, SIZE, SIZE), 1.0, 0)
+    layout = layout_of(Postprocess("segmentation"), (), (port,), ())
+    pictures = [Path(each) for each in files(folder)[2]]
+    labels = [folder / each for each in pictures_of_labels(folder)]
+    scores = np.eye(3, dtype=np.float32)[LABELS].transpose(0, 3, 1, 2)
+    found_by_board = decode_all(layout, [each.tobytes() for each in scores])
+    assert mean_iou(layout, found_by_board, labels, pictures, Preprocess()) == 100
+    wrong = decode_all(layout, [each[::-1].tobytes() for each in scores])
+    assert 0 < mean_iou(layout, wrong, labels, pictures, Preprocess()) < 40
 
 
 FIGURES = Accuracy(20, (OutputFigures("areas", 22.0, None),), areas=AreaFigures("areas", 98.5, 9000, 71.25, 69.0))

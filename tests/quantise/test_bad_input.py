@@ -114,6 +114,25 @@ def test_folders_without_samples(names: tuple[str, ...], what: str, tmp_path: Pa
     assert what in caught.value.what
 
 
+def test_pictures_of_phones_need_a_conversion(tmp_path: Path) -> None:
+    (tmp_path / "IMG_1.HEIC").write_bytes(b"x")
+    with pytest.raises(N6Error) as caught:
+        sample_files(tmp_path)
+    assert "heif-convert" in (caught.value.hint or "")
+
+
+def test_an_array_that_is_larger_than_a_file_may_be(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    rows = 3 << 20
+    with (tmp_path / "samples.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, 3, 12, 12)})
+        file.truncate(file.tell() + rows * 3 * 12 * 12 * 4)
+    error = refused(tmp_path)
+    assert (error.id, error.where) == ("N6-QUANT-005", "samples.npy")
+    assert "has 5184.0 MiB, and a file may have 4096.0 MiB" in error.what
+    assert "several .npy files in a folder" in (error.hint or "")
+
+
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="no such file or folder"):
         sample_files(tmp_path / "nowhere")

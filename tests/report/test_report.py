@@ -295,7 +295,14 @@ def test_the_picture_of_a_run_is_part_of_the_page_only() -> None:
 
 
 FIGURES = Accuracy(
-    100, (OutputFigures("classes", 31.7, 98),), 100, 91, 90, 99, 98, (TensorFigures("a<b>", 20.25), TensorFigures("r1", 25.0))
+    100,
+    (OutputFigures("classes", 31.7, 98),),
+    100,
+    91,
+    90,
+    99,
+    98,
+    (TensorFigures("a<b>", 20.25), TensorFigures("r1", 25.0)),
 )
 
 

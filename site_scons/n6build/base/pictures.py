@@ -83,12 +83,14 @@ def open_numbers(path: Path) -> Image:
     pillow = require_pillow()
     with _read(path, pillow) as opened:
         if opened.mode == "1":
-            return opened.convert("L").point(lambda value: value // 255)
+            bits: Image = opened.convert("L").point(lambda value: value // 255)
+            return bits
         if opened.mode not in ("L", "P"):
             hint = "save it in grey or with a palette, where the value of a pixel is a number"
             raise _no_picture(path, f"has colours ({opened.mode}), not a number for each pixel", hint)
         # Without its palette, an index is a grey value.
-        return pillow.Image.frombytes("L", opened.size, opened.tobytes())
+        numbers: Image = pillow.Image.frombytes("L", opened.size, opened.tobytes())
+        return numbers
 
 
 @contextmanager
@@ -103,7 +105,7 @@ def _read(path: Path, pillow: ModuleType) -> Iterator[Image]:
             raise _no_picture(path, f"has {opened.width} x {opened.height} pixels", "make it smaller")
         yield opened
     except pillow.UnidentifiedImageError as error:
-        hint = "convert it to PNG or JPEG; HEIC needs that, too"
+        hint = "convert it to PNG or JPEG, as HEIC files of phones need: heif-convert in.heic out.jpg"
         raise _no_picture(path, "is no picture that Pillow knows", hint) from error
     # Pillow has no common class for damaged files.
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError, pillow.Image.DecompressionBombError) as error:

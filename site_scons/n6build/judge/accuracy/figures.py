@@ -112,7 +112,7 @@ class Accuracy:
         if not self.labelled:
             return ()
         counts = (("top-1", self.float_top1, self.int8_top1), ("top-5", self.float_top5, self.int8_top5))
-        return tuple((name, *(100 * each / self.labelled for each in both)) for name, *both in counts)
+        return tuple((name, 100 * real / self.labelled, 100 * int8 / self.labelled) for name, real, int8 in counts)
 
     @property
     def agreement(self) -> tuple[str, float] | None:

@@ -91,4 +91,6 @@ def page(rows: Sequence[Row]) -> str:
     columns, *lines = _lines(rows)
     passed = sum(row.result.passed for row in rows)
     template = page_environment(TEMPLATE.parent).get_template(TEMPLATE.name)
-    return str(template.render(columns=columns, numbers=NUMBERS, rows=list(zip(rows, lines, strict=True)), passed=passed))
+    return str(
+        template.render(columns=columns, numbers=NUMBERS, rows=list(zip(rows, lines, strict=True)), passed=passed)
+    )
