@@ -182,6 +182,12 @@ def test_the_ratio_is_that_of_powers() -> None:
     assert decibels(0, 1) == 0
 
 
+def test_the_float_model_may_select_fewer_boxes() -> None:
+    sums = Sums(["selected"])
+    sums.add([np.array([[0, 0, 7]])], [np.array([[0, 0, 7], [-1, -1, -1]])])
+    assert sums.figures().sqnr_db == 150
+
+
 def test_the_tensors_inside_that_lose_most_are_named_first(tmp_path: Path) -> None:
     classifier().save(tmp_path, 40)
     # A channel that is far outside takes the steps of all others.

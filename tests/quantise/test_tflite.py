@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter
 from graph_models import Graph
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import quantise_tflite, worker
@@ -128,6 +129,54 @@ def open_height(folder: Path) -> None:
     tree = tree_of((folder / "net.tflite").read_bytes())
     tree.subgraphs[0].tensors[0].shapeSignature = [-1, -1, 12, 3]
     (folder / "net.tflite").write_bytes(packed(tree))
+    # Rows of numbers tell neither height nor width.
+    np.save(folder / "samples.npy", np.load(folder / "samples.npy").reshape(16, -1))
+
+
+def segmenter() -> bytes:
+    """Return a network with open height and width, as TensorFlow writes it.
+
+    It scales its features up to the size that a SHAPE finds.
+    """
+    rng = np.random.default_rng(3)
+    graph = Graph()
+    value = graph.input((1, 1, 1, 3), 0.0, 0)
+    graph.tensors[0].shapeSignature = [-1, -1, -1, 3]
+    conv = {"padding": "SAME", "strideH": 2, "strideW": 2, "fusedActivationFunction": "RELU"}
+    fine, coarse = (
+        [
+            graph.constant(rng.normal(0, 0.3, (8, 3, 3, depth)).astype(np.float32)),
+            graph.constant(np.ones(8, np.float32)),
+        ]
+        for depth in (3, 8)
+    )
+    fine_value = graph.add_real("CONV_2D", [value, *fine], (1, 1, 1, 8), table="Conv2D", **conv)
+    coarse_value = graph.add_real("CONV_2D", [fine_value, *coarse], (1, 1, 1, 8), table="Conv2D", **conv)
+    sizes = graph.positions("SHAPE", [fine_value], (4,), outType=schema.TensorType.INT32)
+    bounds = [graph.constant(np.array(each, np.int32)) for each in ([1], [2])]
+    wanted = graph.positions("SLICE", [sizes, *bounds], (2,))
+    large = graph.add_real(
+        "RESIZE_BILINEAR", [coarse_value, wanted], (1, 1, 1, 8), table="ResizeBilinear", halfPixelCenters=True
+    )
+    return graph.bytes(graph.add_real("ADD", [fine_value, large], (1, 1, 1, 8)))
+
+
+@pytest.mark.parametrize(("rows", "shape"), [((16, 24, 3), {}), ((16 * 24 * 3,), {"height": 16, "width": 24})])
+def test_open_height_and_width_are_fixed(rows: tuple[int, ...], shape: dict[str, int], tmp_path: Path) -> None:
+    (tmp_path / "net.tflite").write_bytes(segmenter())
+    samples = np.random.default_rng(0).normal(0, 1, (16, 16, 24, 3)).astype(np.float32)
+    np.save(tmp_path / "samples.npy", samples if len(rows) > 1 else samples[:, None])
+    made = quantised_tflite(job(tmp_path, Quantise(shape=shape)))
+    assert made.lines[0] == "tensor_0 is 1 x 16 x 24 x 3: batch 1, height 16, width 24"
+    (port,) = read_float_tflite(tmp_path / "net.tflite", Quantise(shape={"height": 16, "width": 24})).inputs
+    assert port.shape == (1, 16, 24, 3)
+    # The size of RESIZE_BILINEAR is a constant now; SHAPE and SLICE are gone.
+    interpreter = Interpreter(model_content=made.data)
+    interpreter.allocate_tensors()
+    assert interpreter.get_output_details()[0]["shape"].tolist() == [1, 8, 12, 8]
+    kinds = {each["op_name"] for each in interpreter._get_ops_details()}
+    assert not kinds & {"SHAPE", "SLICE"}
+    assert "RESIZE_BILINEAR" in kinds
 
 
 def unknown_operator(folder: Path) -> None:
@@ -148,10 +197,11 @@ def cut_off(folder: Path) -> None:
     [
         (quantised_input, Quantise(), "N6-QUANT-001", "is already quantised: 'tensor_0' is int8"),
         (constant_output, Quantise(), "N6-QUANT-015", "is a constant: no input changes it"),
-        (open_height, Quantise(), "N6-QUANT-002", "input 'tensor_0' has an open dimension 1"),
+        (open_height, Quantise(), "N6-QUANT-002", "input 'tensor_0' has an open dimension 1 (height)"),
         (unknown_operator, Quantise(), "N6-NET-003", "CUMSUM"),
         (cut_off, Quantise(), "N6-NET-002", "is damaged or cut off"),
-        (None, Quantise(shape={"batch": 2}), "N6-QUANT-002", "quantise.shape has batch 2"),
+        (None, Quantise(shape={"batch": 2}), "N6-QUANT-002", "its operators do not take an input of 2 x 12 x 12 x 3"),
+        (None, Quantise(shape={"hight": 2}), "N6-QUANT-002", "no input has the dimension 'hight' of quantise.shape"),
         (None, Quantise(outputs=("clases",)), "N6-QUANT-003", "no operator makes the tensor 'clases'"),
         (None, Quantise(exclude=("CONV",)), "N6-QUANT-003", 'no node has the name or operator "CONV"'),
         (None, Quantise(activations="uint8"), "N6-QUANT-007", "TFLite has no uint8 activations"),

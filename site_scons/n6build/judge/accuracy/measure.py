@@ -65,7 +65,7 @@ class Sums:
             self._same = [0 if has_classes(each.shape) else None for each in real]
         self._count += 1
         for place, (wanted, found) in enumerate(zip(real, int8, strict=True)):
-            one, other = np.asarray(wanted, np.float64).ravel(), np.asarray(found, np.float64).ravel()
+            one, other = _of_one_length(wanted, found)
             self._power[place] += float(one @ one)
             self._noise[place] += float((one - other) @ (one - other))
             same = self._same[place]
@@ -85,6 +85,13 @@ class Sums:
         outputs = tuple(map(OutputFigures, self.names, ratios, self._same))
         float_top1, int8_top1, float_top5, int8_top5 = self._right
         return Accuracy(self._count, outputs, self._labelled, float_top1, int8_top1, float_top5, int8_top5)
+
+
+def _of_one_length(*values: NDArray[np.generic]) -> list[NDArray[np.float64]]:
+    """Return values as lists of one length; selected boxes end with -1, as those of a network do."""
+    flat = [np.asarray(each, np.float64).ravel() for each in values]
+    longest = max(map(len, flat))
+    return [np.pad(each, (0, longest - len(each)), constant_values=-1) for each in flat]
 
 
 def decibels(power: float, noise: float) -> float:
