@@ -786,6 +786,7 @@ WITHOUT_BYTES = {
     "n6build.base.worker_process": "starts a process, and names its end",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
+    "n6build.compile.quantise.tflite_shapes": "open sizes but for a batch, which no model of these builds has",
     "n6build.compile.quantise.tflite_session": "opens interpreters of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",
     "n6build.describe.nearest_paths": "hints",

@@ -103,10 +103,9 @@ def read_limits(folder: Path) -> Limits:
     path = folder / FILE
     document = read_document(path, shown_as=FILE) if is_file(path) else parse_document("{}", FILE)
     matrix = document.load(ProjectSettings).matrix
-    keys = {each.name: "most_growth" for each in fields(MostGrowth)} | {
-        each.name: "most_loss" for each in fields(MostLoss)
-    }
-    most = {name: getattr(getattr(matrix, key), name) for name, key in keys.items()}
+    groups = {"most_growth": matrix.most_growth, "most_loss": matrix.most_loss}
+    keys = {each.name: key for key, group in groups.items() for each in fields(group)}
+    most = {name: getattr(groups[key], name) for name, key in keys.items()}
     for commit, reason in matrix.accepted.items():
         is_commit = 7 <= len(commit) <= 64 and not set(commit) - set("0123456789abcdef")
         if not is_commit or not reason.strip():
