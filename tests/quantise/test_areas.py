@@ -38,25 +38,28 @@ LABELS = np.random.default_rng(5).integers(0, 3, (COUNT, SIZE // 4, SIZE // 4)).
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with a network that finds the colour of each pixel, and coloured pictures."""
+    """Return a folder with a network that finds the colour of each pixel, its int8 file, and coloured pictures."""
+    save_colours(tmp_path)
+    (tmp_path / "int8.onnx").write_bytes(quantised(QuantiseJob(*files(tmp_path)[::2], Quantise(), compiles=True)).data)
+    return tmp_path
+
+
+def save_colours(folder: Path) -> None:
+    """Write a network that finds the colour of each pixel, pictures, and their labels."""
     weights = numpy_helper.from_array(np.eye(3, dtype=np.float32).reshape(3, 3, 1, 1), "w")
     node = helper.make_node("Conv", ["picture", "w"], ["areas"], "only", kernel_shape=[1, 1])
     ports = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, SIZE, SIZE]) for name in ("picture", "areas")
     ]
     graph = helper.make_graph([node], "net", ports[:1], ports[1:], [weights])
-    onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx"
-    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "net.onnx")
     for name in ("pictures", "labels"):
-        (tmp_path / name).mkdir()
+        (folder / name).mkdir()
     noise = np.random.default_rng(6).integers(0, 60, (COUNT, SIZE, SIZE, 3))
     for number, labels in enumerate(LABELS):
         pixels = np.where(np.eye(3)[labels] > 0, 255 - noise[number], noise[number])
-        Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / f"pictures/{number}.png")
-        Image.fromarray(labels.astype(np.uint8)).save(tmp_path / f"labels/{number}.png")
-    (tmp_path / "int8.onnx").write_bytes(quantised(QuantiseJob(*files(tmp_path)[::2], Quantise(), compiles=True)).data)
-    return tmp_path
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / f"pictures/{number}.png")
+        Image.fromarray(labels.astype(np.uint8)).save(folder / f"labels/{number}.png")
 
 
 def files(folder: Path) -> tuple[str, str, tuple[str, ...]]:
