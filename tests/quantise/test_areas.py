@@ -1,4 +1,4 @@
-"""Networks with a class for each pixel: labels that are pictures, and the mean IoU."""
+"""Networks with a class for each pixel: labels as pictures, and the mean IoU."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LABELS = np.random.default_rng(5).integers(0, 3, (COUNT, SIZE // 4, SIZE // 4)).
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with a network that finds the colour of each pixel, its int8 file, and coloured pictures."""
+    """Return a folder with a network that finds colours, its int8 file, and pictures."""
     save_colours(tmp_path)
     (tmp_path / "int8.onnx").write_bytes(quantised(QuantiseJob(*files(tmp_path)[::2], Quantise(), compiles=True)).data)
     return tmp_path

@@ -75,7 +75,9 @@ def open_pictures(path: Path) -> Iterator[Image]:
 
 
 def open_numbers(path: Path) -> Image:
-    """Return a picture of numbers with a byte for each pixel: grey values, or indices of a palette.
+    """Return a picture of numbers with a byte for each pixel.
+
+    These are its grey values, or the indices of its palette.
 
     Raises:
         N6Error: N6-PICTURE-001; N6-PICTURE-002 for a file with colours, or as in `open_pictures`; N6-FILE-00x.

@@ -1,4 +1,4 @@
-"""Step for accuracy.json and accuracy.xml: how near an int8 model is to its float model.
+"""Step for accuracy.json and accuracy.xml of an int8 model.
 
 A limit of model.yaml that is missed ends the build here, before anything is programmed.
 """
@@ -80,7 +80,7 @@ def accuracy_step(model: Model, settings: Quantise, samples: Sequence[Path], pro
 
 
 def label_files(path: Path | None) -> tuple[Path, ...]:
-    """Return the file with labels, or the pictures of a folder; nothing without labels.
+    """Return the file with labels, the pictures of a folder, or nothing.
 
     Raises:
         N6Error: N6-QUANT-005 for a folder without pictures; N6-QUANT-011.

@@ -215,7 +215,10 @@ def _report(job: Job, networks: Sequence[NetworkSteps], images: Images, before: 
 
 
 def _inputs_of(job: Job, board: Part) -> str:
-    """Return the inputs of a run for its first network; an empty text if it has the model's own."""
+    """Return the inputs of a run for its first network.
+
+    The text is empty if the network has the model's own inputs.
+    """
     made = (name for name in outputs_of(board.steps) if name.endswith("/inputs/given.npy"))
     given = project_path(job.choices.inputs) if job.choices.inputs and _run_of(board) else ""
     return next(made, given)

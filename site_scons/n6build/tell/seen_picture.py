@@ -48,7 +48,9 @@ class Seen:
 
 
 def seen_inputs(file: Path, ports: Sequence[IoBuffer], how: Preprocess) -> Seen | None:
-    """Return the inputs in a file as a picture; None without pictures, or without Pillow.
+    """Return the inputs in a file as a picture.
+
+    None if they are no pictures, or Pillow is missing.
 
     Args:
         file: Inputs in the types of the ports, with a row for each inference.
@@ -77,7 +79,10 @@ def seen_inputs(file: Path, ports: Sequence[IoBuffer], how: Preprocess) -> Seen 
 
 
 def _picture_size(port: IoBuffer) -> tuple[int, int, int, bool] | None:
-    """Return height, width and channels, and whether channels are first; None for an input that is no picture."""
+    """Return height, width and channels, and whether channels are first.
+
+    None for an input that is no picture.
+    """
     from n6build.compile.quantise.pictures import picture_shape  # noqa: PLC0415 - Pillow is an extra.
 
     try:

@@ -85,7 +85,7 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
 
 
 def measured_shares(network: NetworkOutcome) -> dict[str, float]:
-    """Return the accuracy on a dataset by its name, such as top-1, in percent; empty without labels."""
+    """Return figures of a run on a dataset by name, in percent; none without labels."""
     ranks = [verdict.rank for verdict in network.verdicts]
     shares = {} if network.mean_iou is None else {"mean IoU": network.mean_iou}
     if network.is_measured and ranks:
@@ -98,7 +98,10 @@ def measured_shares(network: NetworkOutcome) -> dict[str, float]:
 
 
 def accuracy_text(network: NetworkOutcome) -> str:
-    """Return the accuracy on a dataset, such as 'top-1 91.0 %, top-5 99.0 %'; empty without labels."""
+    """Return the accuracy on a dataset, such as 'top-1 91.0 %, top-5 99.0 %'.
+
+    The text is empty without labels.
+    """
     return ", ".join(f"{name} {share:.1f} %" for name, share in measured_shares(network).items())
 
 

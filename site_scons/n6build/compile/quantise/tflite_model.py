@@ -190,7 +190,10 @@ def _refuse_constants(graph: schema.SubGraphT, reached: set[int], where: str) ->
 def _fixed_inputs(
     tree: schema.ModelT, sizes: dict[str, int], files: Sequence[Path], where: str
 ) -> tuple[list[Input], list[str]]:
-    """Give every tensor a fixed shape; return the inputs, and a line for each that was open."""
+    """Give every tensor a fixed shape.
+
+    The inputs are returned, and a line for each that was open.
+    """
     graph = tree.subgraphs[0]
     ports = [graph.tensors[index] for index in graph.inputs]
     inputs = [Input(_shown(each), tuple(map(int, _shape(each))), _TYPES[each.type]) for each in ports]

@@ -71,7 +71,7 @@ def wanted_shapes(
 
 
 def is_open(graph: schema.SubGraphT, shapes: Sequence[Sequence[int]]) -> bool:
-    """Return whether tensors of a graph have other shapes, or open ones, when its inputs have these shapes."""
+    """Return whether a graph has open shapes, or its inputs have other ones."""
     ports = [graph.tensors[index] for index in graph.inputs]
     return any(
         list(port.shape) != list(shape) or any(size < 0 for size in list(_signature(port))[1:])

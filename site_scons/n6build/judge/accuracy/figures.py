@@ -1,6 +1,6 @@
-"""Figures of an int8 model against its float model: their lines, their limits, and JUnit.
+"""Figures of an int8 model against its float model.
 
-NumPy is not needed here, since plans and reports use this module.
+They become lines and JUnit, and have limits. NumPy is not needed here, since plans and reports use this module.
 """
 
 from __future__ import annotations
@@ -106,7 +106,10 @@ class Accuracy:
 
     @property
     def shares(self) -> tuple[tuple[str, float, float], ...]:
-        """Return name, float and int8 of each figure that needs labels, in percent; the main one first."""
+        """Return name, float and int8 of each figure that needs labels, in percent.
+
+        The main one is the first.
+        """
         if self.areas and self.areas.labelled:
             return (("mean IoU", self.areas.float_iou, self.areas.int8_iou),)
         if not self.labelled:
@@ -116,7 +119,7 @@ class Accuracy:
 
     @property
     def agreement(self) -> tuple[str, float] | None:
-        """Return the things that have the same class as in float, and their share in percent.
+        """Return the things with the same class as in float, and their share in percent.
 
         None if there are no classes.
         """
@@ -161,7 +164,10 @@ def read_accuracy(path: Path) -> Accuracy | None:
 
 
 def lines_of(figures: Accuracy) -> Iterator[str]:
-    """Yield the lines about an int8 model; without labels, the last one says that they are no accuracy."""
+    """Yield the lines about an int8 model.
+
+    Without labels, the last one is `NO_ACCURACY`.
+    """
     ratios = ", ".join(f"{each.sqnr_db:.1f} dB ({each.name})" for each in figures.outputs)
     yield f"SQNR against the float model on {figures.count} samples: {ratios}"
     if figures.tensors:
@@ -188,7 +194,10 @@ def _end(name: str) -> str:
 
 
 def shares_text(figures: Accuracy) -> str:
-    """Return the figures that need labels, such as 'top-1 91.0 % float, 90.5 % int8; top-5 ...'."""
+    """Return the figures that need labels.
+
+    Example: 'top-1 91.0 % float, 90.5 % int8; top-5 99.0 % and 99.0 %'.
+    """
     first, *others = figures.shares
     text = "{} {:.1f} % float, {:.1f} % int8".format(*first)
     return "; ".join((text, *("{} {:.1f} % and {:.1f} %".format(*each) for each in others)))

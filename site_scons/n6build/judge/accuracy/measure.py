@@ -88,7 +88,10 @@ class Sums:
 
 
 def _of_one_length(*values: NDArray[np.generic]) -> list[NDArray[np.float64]]:
-    """Return values as lists of one length; selected boxes end with -1, as those of a network do."""
+    """Return values as lists of one length.
+
+    Selected boxes end with -1, as those of a network do.
+    """
     flat = [np.asarray(each, np.float64).ravel() for each in values]
     longest = max(map(len, flat))
     return [np.pad(each, (0, longest - len(each)), constant_values=-1) for each in flat]

@@ -134,7 +134,10 @@ def write_history(path: Path, entries: Iterable[Entry]) -> None:
 
 
 def _line(entry: Entry) -> dict[str, object]:
-    """Return an entry for JSON. Lines of a file under version control stay as they are: no new keys without a value."""
+    """Return an entry for JSON, without keys of an accuracy that was not measured.
+
+    So lines of older versions stay as they are under version control.
+    """
     line = asdict(entry)
     for figures in line["figures"].values():
         for key in ("accuracy", "sqnr_db"):

@@ -48,7 +48,10 @@ def _verdict(result: PairResult) -> str:
 
 
 def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    """Return the heading and the rows; without int8 files made here, there is no column for their accuracy."""
+    """Return the heading and the rows.
+
+    Without int8 files made here, there is no column for their accuracy.
+    """
     lines = [COLUMNS, *(cells(row) for row in rows)]
     place = COLUMNS.index("accuracy")
     if any(line[place] for line in lines[1:]):

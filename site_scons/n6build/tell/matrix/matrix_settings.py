@@ -10,7 +10,7 @@ matrix:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -103,9 +103,9 @@ def read_limits(folder: Path) -> Limits:
     path = folder / FILE
     document = read_document(path, shown_as=FILE) if is_file(path) else parse_document("{}", FILE)
     matrix = document.load(ProjectSettings).matrix
-    groups = {"most_growth": matrix.most_growth, "most_loss": matrix.most_loss}
-    keys = {each.name: key for key, group in groups.items() for each in fields(group)}
-    most = {name: getattr(groups[key], name) for name, key in keys.items()}
+    groups = {"most_growth": asdict(matrix.most_growth), "most_loss": asdict(matrix.most_loss)}
+    keys = {name: key for key, group in groups.items() for name in group}
+    most = {name: groups[key][name] for name, key in keys.items()}
     for commit, reason in matrix.accepted.items():
         is_commit = 7 <= len(commit) <= 64 and not set(commit) - set("0123456789abcdef")
         if not is_commit or not reason.strip():
