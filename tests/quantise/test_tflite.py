@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
-from graph_models import Graph
+from graph_models import Graph, Value
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import quantise_tflite, worker
 from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob
@@ -159,6 +159,32 @@ def segmenter() -> bytes:
         "RESIZE_BILINEAR", [coarse_value, wanted], (1, 1, 1, 8), table="ResizeBilinear", halfPixelCenters=True
     )
     return graph.bytes(graph.add_real("ADD", [fine_value, large], (1, 1, 1, 8)))
+
+
+def attention() -> bytes:
+    """Return products of matrices: dense layers of rank 3, and an input's product with itself."""
+    rng = np.random.default_rng(3)
+    graph = Graph()
+    value = graph.input((1, 16, 32), 0.0, 0)
+
+    def dense(given: Value, width: int) -> Value:
+        weights = graph.constant(rng.normal(0, 0.2, (width, given.shape[-1])).astype(np.float32))
+        bias = graph.constant(rng.normal(0, 0.2, width).astype(np.float32))
+        return graph.add_real("FULLY_CONNECTED", [given, weights, bias], (1, 16, width), keepNumDims=True)
+
+    query, key, values = (dense(value, 32) for _ in range(3))
+    scores = graph.add_real("BATCH_MATMUL", [query, key], (1, 16, 16), table="BatchMatMul", adjY=True)
+    shares = graph.add_real("SOFTMAX", [scores], (1, 16, 16), beta=0.05)
+    mixed = graph.add_real("BATCH_MATMUL", [shares, values], (1, 16, 32), table="BatchMatMul")
+    return graph.bytes(dense(graph.add_real("ADD", [mixed, value]), 8))
+
+
+def test_products_of_matrices(tmp_path: Path) -> None:
+    (tmp_path / "net.tflite").write_bytes(attention())
+    np.save(tmp_path / "samples.npy", np.random.default_rng(0).normal(0, 1, (24, 16, 32)).astype(np.float32))
+    figures = accuracy(tmp_path, quantised_tflite(job(tmp_path)).data, "")
+    assert figures.sqnr_db > 28
+    assert len(figures.tensors) == 8
 
 
 @pytest.mark.parametrize(("rows", "shape"), [((16, 24, 3), {}), ((16 * 24 * 3,), {"height": 16, "width": 24})])
