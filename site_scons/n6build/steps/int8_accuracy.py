@@ -71,7 +71,7 @@ def accuracy_step(model: Model, settings: Quantise, samples: Sequence[Path], pro
         verb="Accuracy",
         stage="network",
         outputs=(accuracy, report),
-        sources=tuple(dict.fromkeys((*models, *map(project_path, (*labels, *files))))),
+        sources=(*models, *map(project_path, (*labels, *files))),
         parameters=to_parameters(parameters),
         function="n6build.steps.int8_accuracy:make_int8_accuracy",
         tools=(processor,),

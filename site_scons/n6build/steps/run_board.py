@@ -189,14 +189,12 @@ def run_board_step(
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
+    decoders = [each.postprocess for each in described]
+    results = (*run_outputs(output, session.trace), *decoded_outputs(output, decoders, session.pictures))
     return Step(
         verb="Run",
         stage="run",
-        outputs=(
-            *run_outputs(output, session.trace),
-            *decoded_outputs(output, [each.postprocess for each in described], session.pictures),
-            *session.sound.outputs,
-        ),
+        outputs=(*results, *session.sound.outputs),
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),
@@ -210,7 +208,7 @@ def run_board_step(
         # Each request for a run runs again. A matrix runs only changed inputs, and may use the same run of another build.
         always=not session.silent,
         shared=shared,
-        kept=run_outputs(output, session.trace)[1:],
+        kept=results[1:],
     )
 
 
