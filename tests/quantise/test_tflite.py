@@ -162,7 +162,7 @@ def segmenter() -> bytes:
 
 
 def attention() -> bytes:
-    """Return products of matrices: dense layers of rank 3, and an input's product with itself."""
+    """Return products of matrices: dense layers of rank 3, and two of activations."""
     rng = np.random.default_rng(3)
     graph = Graph()
     value = graph.input((1, 16, 32), 0.0, 0)
