@@ -274,3 +274,14 @@ def test_folders_that_cannot_be_used(
     gone.rmdir()
     assert main(["boards"]) == 2
     assert "error N6-FILE-002: cannot read the working directory: No such file" in capfd.readouterr().err
+
+
+def test_an_interrupted_call_says_that_the_same_call_continues(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("n6build.cli.main._begin", interrupt)
+    assert main(["build"]) == 130
+    assert capsys.readouterr().err == "interrupted: finished steps are kept, and the same call continues\n"

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import onnx
 from PIL import Image
+from quantise.test_areas import save_colours
 from trained_models import CLASSES, classifier, tflite_classifier
 
 from end_to_end.conftest import Project
@@ -83,9 +84,28 @@ def test_pictures_in_folders_of_their_classes_are_samples_and_inputs(project: Pr
     assert "40 of 40 outputs equal the reference interpreter bit for bit" in result.output
     # The same pictures, in the reference interpreter and on the board.
     (int8,) = re.findall(r"top-1 [\d.]+ % float, ([\d.]+) % int8", result.output)
-    assert f"net has top-1 {int8} % on the board: " in result.output
+    assert f"net has top-1 {int8} %, top-5 100.0 % on the board: " in result.output
     (project.root / "net/pictures/star").rename(project.root / "net/pictures/sun")
     assert "N6-QUANT-012: folder 'sun' is not a class of this model" in project.scons(*RUN).output
+
+
+def test_the_mean_iou_of_float_int8_and_board_is_in_the_report(project: Project) -> None:
+    (project.root / "net").mkdir()
+    save_colours(project.root / "net")
+    (project.root / "net/model.yaml").write_text(
+        "name: net\nfile: net.onnx\nclasses: [red, green, blue]\npostprocess: {decoder: segmentation}\n"
+        "quantise: {samples: pictures, labels: labels, least: {accuracy_drop: 1.0}}\n"
+    )
+    result = project.done(*RUN, "report", "dataset=net/pictures")
+    assert "Accuracy net, mean IoU 100.0 % float, 100.0 % int8" in result.output
+    assert "net has mean IoU 100.0 % on the board: 10 inputs" in result.output
+    page = (project.root / "build/nucleo-n657/net/report.html").read_text()
+    assert "<td>mean IoU</td>" + '<td class="n">100.0 %</td>' * 3 in page
+    assert "9 of 10 inputs, 12 x 12 pixels, float32." in page
+    assert "accuracy on the board" in (project.root / "build/nucleo-n657/net/run.xml").read_text()
+    # Each label is an input.
+    (project.root / "net/labels/3.png").unlink()
+    assert "N6-QUANT-012: there is no label for sample '3.png'" in project.scons(*RUN, "dataset=net/pictures").output
 
 
 def test_a_limit_that_is_missed_programs_nothing(project: Project) -> None:
@@ -94,6 +114,8 @@ def test_a_limit_that_is_missed_programs_nothing(project: Project) -> None:
     result = project.scons(*RUN)
     assert result.status == 2
     assert "N6-QUANT-013: output 'classes' has " in result.output
+    assert "less than 90" in (project.root / "build/quantised/net/accuracy.xml").read_text()
+    assert not (project.root / "build/quantised/net/accuracy.json").exists()
     assert result.flashed == "nothing"
     # A file with another digest than the pinned one is not compiled.
     text = YAML.replace("least: {sqnr_db: 20, accuracy_drop: 1.0}", "most: 50")

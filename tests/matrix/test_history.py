@@ -19,6 +19,7 @@ from n6build.tell.matrix.conclude import add_to_history, raise_if_failed
 from n6build.tell.matrix.history import FORMAT, Entry, Figures, entry_of, read_history, with_entry, write_history
 from n6build.tell.matrix.matrix_settings import read_limits
 from n6build.tell.matrix.shard_results import ShardResults
+from n6build.tell.matrix.trend_page import trends_page
 from n6build.tell.matrix.trends import latest, raise_if_worse, trends_of
 
 from matrix.results import GOOD, commits, counts, names, options
@@ -154,6 +155,30 @@ def test_a_regression_is_said_with_its_limit_and_by_how_much(
     assert error.value.hint is not None
     assert commit(2)[:12] in error.value.hint
     assert "20,100, 0.50 % more than 20,000" in capsys.readouterr().out
+
+
+def test_a_loss_of_accuracy_is_a_regression(tmp_path: Path) -> None:
+    (tmp_path / "n6build.yaml").write_text("matrix: {most_loss: {accuracy: 0.5, sqnr_db: 1}}\n")
+    limits = read_limits(tmp_path)
+    history = [
+        entry(number, 1000, accuracy=accuracy, sqnr_db=ratio)
+        for number, (accuracy, ratio) in enumerate([(90.0, 30.0), (90.5, 29.5), (89.8, 28.0)])
+    ]
+    found = latest(trends_of(history, (), limits), commit(2))
+    assert [(trend.figure, round(point.growth, 2)) for trend, point in found] == [("sqnr_db", 1.5), ("accuracy", 0.7)]
+    with pytest.raises(N6Error, match="N6-MATRIX-006") as error:
+        raise_if_worse(found, limits)
+    assert "SQNR of int8, dB: 28.0, 1.50 less than 29.5 at 0000000000; at most 1" in error.value.what
+    assert error.value.where == "n6build.yaml:1: matrix.most_loss.sqnr_db"
+    assert "accuracy of int8" in trends_page(trends_of(history, (), limits), limits, commit(2))
+
+
+def test_lines_without_accuracy_stay_as_they_are(tmp_path: Path) -> None:
+    write_history(tmp_path / "history.jsonl", [entry(1, 1000), entry(2, 1000, accuracy=90.0)])
+    first, second = (tmp_path / "history.jsonl").read_text().splitlines()
+    assert "accuracy" not in first
+    assert '"accuracy":90.0' in second
+    assert "sqnr_db" not in second
 
 
 @pytest.mark.parametrize("accepted", ["'0123abc': ''", "main: tried", "'0123': too short"])

@@ -7,10 +7,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from n6build.base.files import to_json
+from n6build.base.files import to_json, write_atomically
 from n6build.base.junit import Case, junit
+from n6build.engine.plan import make_plan
+from n6build.engine.step import Step
+from n6build.judge.accuracy.figures import Accuracy, AreaFigures, OutputFigures
 from n6build.tell.matrix.matrix_page import matrix_junit, page, table
-from n6build.tell.matrix.result import PairResult, read_results, rows_of
+from n6build.tell.matrix.result import PairResult, pair_result, read_results, rows_of
 
 GOOD = PairResult("nucleo", "keyword", "", "built", 1.25, 20_000, 16_128, 1_469_573, 10, 10)
 BAD = replace(GOOD, model="anomaly", failure="error N6-CHECK-001: 1000 bytes <are> missing\nhint: more\x00", equal=0)
@@ -62,6 +65,36 @@ def test_the_table_of_a_terminal() -> None:
     assert " ".join(lines[1].split()) == "nucleo keyword 10 of 10 equal 1.2 s built 20,000 16,128 1,469,573 new"
     assert "FAILED" in lines[2]
     assert lines[3] == "  nucleo anomaly: error N6-CHECK-001: 1000 bytes <are> missing"
+
+
+def test_a_pair_has_the_accuracy_of_its_int8_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    figures = Accuracy(100, (OutputFigures("a", 31.7, 98), OutputFigures("b", 25.0, None)), 100, 92, 91, 99, 99)
+    plan = make_plan([Step("Accuracy", "network", ("quantised/net/accuracy.json",), command=("measure",))])
+
+    def found() -> PairResult:
+        return pair_result("nucleo", "net", plan, "build/nucleo/net/run.json", (), (), None)
+
+    assert (found().accuracy, found().sqnr_db) == (None, None)
+    write_atomically(tmp_path / "quantised/net/accuracy.json", to_json(asdict(figures)))
+    assert (found().accuracy, found().agreement, found().sqnr_db) == (91.0, 98.0, 25.0)
+    areas = AreaFigures("a", 98.5, 9000, 71.25, 69.0)
+    write_atomically(tmp_path / "quantised/net/accuracy.json", to_json(asdict(replace(figures, areas=areas))))
+    assert (found().accuracy, found().agreement) == (69.0, 98.5)
+    write_atomically(tmp_path / "quantised/net/accuracy.json", "{}")
+    assert found().accuracy is None
+
+
+def test_a_column_has_the_accuracy_of_int8_files() -> None:
+    labelled = replace(GOOD, accuracy=91.04, agreement=98.0, sqnr_db=31.72)
+    rows = rows_of([labelled, replace(BAD, agreement=98.0, sqnr_db=20.0)], [replace(labelled, accuracy=92.0)])
+    head, first, second, *_ = table(rows).splitlines()
+    assert head.split()[-2:] == ["accuracy", "change"]
+    assert first.endswith("91.0 %, 31.7 dB  -1.0 points of accuracy")
+    assert "98.0 % agree, 20.0 dB" in second
+    assert '<th scope="col" class="number">accuracy</th>' in page(rows)
+    assert "91.0 %, 31.7 dB" in matrix_junit(rows).decode()
+    assert "accuracy" not in page(rows_of([GOOD], []))
 
 
 def test_what_is_within_its_tolerance_is_told_apart_from_what_is_equal() -> None:

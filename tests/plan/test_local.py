@@ -206,6 +206,20 @@ def test_a_step_that_fails_leaves_neither_old_nor_half_made_outputs(function: st
     assert [path.name for path in Path("build").iterdir()] == ["other"]
 
 
+def test_a_step_that_fails_keeps_its_reasons() -> None:
+    Path("build").mkdir()
+    outputs = ("build/one", "build/reasons.xml")
+    for each in outputs:
+        Path(each).write_text("of another day")
+    failing = Step("Make", "test", outputs, function=f"{__name__}:reasons", kept=outputs[1:])
+    site = local_site(Path("build"), {})
+    with pytest.raises(N6Error, match="for a reason"):
+        perform(failing, site)
+    assert [path.read_text() for path in Path("build").iterdir() if path.is_file()] == ["a reason"]
+    # Nothing is known of them: the step is not up to date.
+    assert not read_ledger(Path("build")).entries
+
+
 def test_a_command_that_fails_leaves_nothing() -> None:
     Path("build").mkdir()
     for each in ("build/made", "build/made.d"):
@@ -221,6 +235,12 @@ def test_a_step_does_not_see_what_it_made_before() -> None:
     for _ in range(2):
         execute(make_plan([looking]), looking.outputs, local_site(Path("build"), {}))
         assert Path("build/made").read_text() == "new"
+
+
+def reasons(call: Call) -> None:
+    for output in call.outputs:
+        output.write_text("a reason")
+    raise N6Error("N6-TEST-001", "for a reason")
 
 
 def looks(call: Call) -> None:

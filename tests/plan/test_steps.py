@@ -137,6 +137,7 @@ FULL = step(
     always=True,
     shared=False,
     quiet=True,
+    kept=("out/x",),
 )
 
 

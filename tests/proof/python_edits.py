@@ -133,6 +133,12 @@ EDITS = (
         ("judge/accuracy/run_both.py", "None if labels is None else", "0 if labels is not None else"),
     ),
     *edits(
+        "quantised",
+        QUANTISED.replace(".json", ".xml"),
+        ("judge/accuracy/figures.py", '"SQNR inside"', '"inside"'),
+        ("base/junit.py", '"system-out"', '"system-err"'),
+    ),
+    *edits(
         "quantised_tflite",
         INT8_TFLITE,
         ("compile/quantise/quantise_tflite.py", "QuantGranularity.CHANNELWISE if", "QuantGranularity.TENSORWISE if"),
@@ -715,7 +721,7 @@ _BY_REASON = {
         n6build.engine.step
     """,
     _OF_A_BOARD: """
-        n6build.base.file_lock n6build.base.junit n6build.describe.hardware.blocks
+        n6build.base.file_lock n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
         n6build.describe.hardware.npu_header
         n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
@@ -774,11 +780,13 @@ WITHOUT_BYTES = {
     "n6build.compile.quantise.tables": "inputs of a run, which are no product",
     "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
     "n6build.compile.quantise.jobs": _SHAPES,
+    "n6build.judge.accuracy.areas": "a class for each pixel, which no network of these builds has",
     "n6build.judge.accuracy.jobs": _SHAPES,
     "n6build.judge.accuracy.worker": "hands over jobs and answers of a process",
     "n6build.base.worker_process": "starts a process, and names its end",
     "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
+    "n6build.compile.quantise.tflite_shapes": "open sizes but for a batch, which no model of these builds has",
     "n6build.compile.quantise.tflite_session": "opens interpreters of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",
     "n6build.describe.nearest_paths": "hints",

@@ -18,10 +18,9 @@ from n6build.describe.choices import Choices
 from n6build.describe.model import load_model
 from n6build.describe.quantise import Least, Quantise
 from n6build.describe.sample_files import sample_files
+from n6build.judge.accuracy.figures import NO_ACCURACY, Accuracy, OutputFigures, lines_of, missed_limits
 from n6build.judge.accuracy.labels import read_labels
-from n6build.judge.accuracy.measure import Accuracy, OutputFigures
 from n6build.steps import quantise_model
-from n6build.steps.int8_accuracy import _check, lines_of
 from n6build.steps.quantise_model import quantise_steps, with_int8_file
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
@@ -113,6 +112,25 @@ def test_folders_without_samples(names: tuple[str, ...], what: str, tmp_path: Pa
         sample_files(tmp_path)
     assert caught.value.id == "N6-QUANT-005"
     assert what in caught.value.what
+
+
+def test_pictures_of_phones_need_a_conversion(tmp_path: Path) -> None:
+    (tmp_path / "IMG_1.HEIC").write_bytes(b"x")
+    with pytest.raises(N6Error) as caught:
+        sample_files(tmp_path)
+    assert "heif-convert" in (caught.value.hint or "")
+
+
+def test_an_array_that_is_larger_than_a_file_may_be(tmp_path: Path) -> None:
+    classifier().save(tmp_path, 20)
+    rows = 3 << 20
+    with (tmp_path / "samples.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, 3, 12, 12)})
+        file.truncate(file.tell() + rows * 3 * 12 * 12 * 4)
+    error = refused(tmp_path)
+    assert (error.id, error.where) == ("N6-QUANT-005", "samples.npy")
+    assert "has 5184.0 MiB, and a file may have 4096.0 MiB" in error.what
+    assert "several .npy files in a folder" in (error.hint or "")
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -331,6 +349,8 @@ def test_every_sample_is_a_source_by_its_content(tmp_path: Path) -> None:
 
 # Labels and limits
 
+SAMPLES = ("a.png", "b.png", "c.png")
+
 
 @pytest.mark.parametrize(
     ("name", "data", "what"),
@@ -339,21 +359,36 @@ def test_every_sample_is_a_source_by_its_content(tmp_path: Path) -> None:
         ("labels.txt", b"circle\nsqare\nstar\n", "'sqare' is not a class of this model"),
         ("labels.txt", b"0\n1\n4\n", "has the label 4, but classes are numbered from 0 to 3"),
         ("labels.npy", b"\x93NUMPY", "is not an array with the number of a class"),
+        ("labels.csv", b"file,class\na.png,circle\nb.png,star\n", "has no line for sample 'c.png'"),
+        ("labels.csv", b"a.png;circle\nb.png;moon\nc.png;star", "'moon' is not a class of this model"),
     ],
 )
 def test_labels_that_do_not_fit(name: str, data: bytes, what: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(N6Error) as caught:
-        read_labels(tmp_path / name, CLASSES, 3)
+        read_labels(tmp_path / name, CLASSES, SAMPLES, 4)
     assert caught.value.id == "N6-QUANT-012"
     assert what in caught.value.what
 
 
 def test_labels_by_name_and_by_number(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("star\n1\ncircle\n")
-    assert read_labels(tmp_path / "labels.txt", CLASSES, 3) == [2, 1, 0]
+    assert read_labels(tmp_path / "labels.txt", CLASSES, SAMPLES, 4) == [2, 1, 0]
     np.save(tmp_path / "labels.npy", np.array([[2], [1], [0]]))
-    assert read_labels(tmp_path / "labels.npy", (), 3) == [2, 1, 0]
+    assert read_labels(tmp_path / "labels.npy", (), SAMPLES, 4) == [2, 1, 0]
+    (tmp_path / "labels.csv").write_text("file, class\nx/c.png, circle\na.png, star\nb.png, 1\nd.png, 3\n")
+    assert read_labels(tmp_path / "labels.csv", CLASSES, SAMPLES, 4) == [2, 1, 0]
+
+
+def test_labels_that_the_network_cannot_have(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("0\n1\n4\n")
+    with pytest.raises(N6Error, match="has the label 4, but classes are numbered from 0 to 3"):
+        read_labels(tmp_path / "labels.txt", (), SAMPLES, 4)
+    with pytest.raises(N6Error, match="has classes, but no output of the network has"):
+        read_labels(tmp_path / "labels.txt", (), SAMPLES, 0)
+    (tmp_path / "labels.csv").write_text("a.png,0\n")
+    with pytest.raises(N6Error, match="two samples have the same name"):
+        read_labels(tmp_path / "labels.csv", (), ("a.png", "a.png"), 4)
 
 
 NOISY = Accuracy(100, (OutputFigures("classes", 18.4, 93),))
@@ -371,18 +406,15 @@ WITHOUT_CLASSES = Accuracy(100, (OutputFigures("picture", 18.4, None),))
     ],
 )
 def test_limits_that_are_missed(figures: Accuracy, least: Least, what: str) -> None:
-    with pytest.raises(N6Error) as caught:
-        _check(figures, least, Path("net_int8.onnx"))
-    assert caught.value.id == "N6-QUANT-013"
-    assert what in caught.value.what
+    (missed,) = missed_limits(figures, least)
+    assert what in missed.what
 
 
 def test_limits_that_are_kept() -> None:
-    _check(LABELLED, Least(sqnr_db=18, accuracy_drop=2), Path("net_int8.onnx"))
+    assert not list(missed_limits(LABELLED, Least(sqnr_db=18, accuracy_drop=2)))
 
 
 def test_lines_without_labels_say_that_they_are_no_accuracy() -> None:
-    lines = lines_of(NOISY, "net")
-    assert [detail for _, detail, _ in lines][1] == "93 of 100 samples have the same class as in float"
-    assert "this is no accuracy" in lines[-1][1]
-    assert not any("no accuracy" in detail for _, detail, _ in lines_of(LABELLED, "net"))
+    lines = list(lines_of(NOISY))
+    assert lines[1:] == ["93 of 100 samples have the same class as in float", NO_ACCURACY]
+    assert NO_ACCURACY not in lines_of(LABELLED)

@@ -18,10 +18,10 @@ from n6build.compile.quantise.process import answer_of
 from n6build.compile.quantise.quantise_onnx import quantised
 from n6build.compile.reference.compile_model import graph_of
 from n6build.describe.quantise import Method, Quantise
+from n6build.judge.accuracy.figures import Accuracy, lines_of
 from n6build.judge.accuracy.jobs import AccuracyJob
-from n6build.judge.accuracy.measure import Accuracy, Sums, decibels
+from n6build.judge.accuracy.measure import Sums, decibels
 from n6build.judge.accuracy.run_both import measured
-from n6build.steps.int8_accuracy import lines_of
 from onnx import TensorProto, helper
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -45,7 +45,7 @@ def job(folder: Path, settings: Quantise | None = None, samples: str = "samples.
 
 def accuracy(folder: Path, int8: Path, settings: Quantise | None = None) -> float:
     """Return the loss of an int8 model in percentage points."""
-    files = str(folder / "net.onnx"), str(int8), (str(folder / "samples.npy"),), str(folder / "labels.npy")
+    files = str(folder / "net.onnx"), str(int8), (str(folder / "samples.npy"),), (str(folder / "labels.npy"),)
     drop = measured(AccuracyJob(*files, CLASSES, settings or Quantise())).drop
     assert drop is not None
     return drop
@@ -182,6 +182,12 @@ def test_the_ratio_is_that_of_powers() -> None:
     assert decibels(0, 1) == 0
 
 
+def test_the_float_model_may_select_fewer_boxes() -> None:
+    sums = Sums(["selected"])
+    sums.add([np.array([[0, 0, 7]])], [np.array([[0, 0, 7], [-1, -1, -1]])])
+    assert sums.figures().sqnr_db == 150
+
+
 def test_the_tensors_inside_that_lose_most_are_named_first(tmp_path: Path) -> None:
     classifier().save(tmp_path, 40)
     # A channel that is far outside takes the steps of all others.
@@ -192,12 +198,12 @@ def test_the_tensors_inside_that_lose_most_are_named_first(tmp_path: Path) -> No
     bias.CopyFrom(onnx.numpy_helper.from_array(values, "b2"))
     onnx.save(model, tmp_path / "net.onnx")
     (tmp_path / "int8.onnx").write_bytes(quantised(job(tmp_path)).data)
-    files = str(tmp_path / "net.onnx"), str(tmp_path / "int8.onnx"), (str(tmp_path / "samples.npy"),), ""
+    files = str(tmp_path / "net.onnx"), str(tmp_path / "int8.onnx"), (str(tmp_path / "samples.npy"),), ()
     tensors = measured(AccuracyJob(*files, CLASSES, Quantise())).tensors
     assert {"r1", "r2", "classes"} <= {each.name for each in tensors}
     assert [each.sqnr_db for each in tensors] == sorted(each.sqnr_db for each in tensors)
-    lines = lines_of(Accuracy(40, (), tensors=tensors), "net")
-    assert lines[1][1].startswith(f"least SQNR of {len(tensors)} tensors inside: {tensors[0].sqnr_db:.1f} dB (")
+    lines = list(lines_of(Accuracy(40, (), tensors=tensors)))
+    assert lines[1].startswith(f"least SQNR of {len(tensors)} tensors inside: {tensors[0].sqnr_db:.1f} dB (")
 
 
 def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:

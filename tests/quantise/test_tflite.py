@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
-from graph_models import Graph
+from ai_edge_litert.interpreter import Interpreter
+from graph_models import Graph, Value
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import quantise_tflite, worker
 from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob
@@ -19,8 +20,8 @@ from n6build.compile.reference.compile_model import graph_of
 from n6build.describe.choices import Choices
 from n6build.describe.model import load_model
 from n6build.describe.quantise import Method, Quantise
+from n6build.judge.accuracy.figures import Accuracy
 from n6build.judge.accuracy.jobs import AccuracyJob
-from n6build.judge.accuracy.measure import Accuracy
 from n6build.judge.accuracy.run_both import measured
 from n6build.steps import quantise_model
 from n6build.steps.quantise_model import with_int8_file
@@ -40,7 +41,7 @@ def job(folder: Path, settings: Quantise | None = None) -> QuantiseJob:
 def accuracy(folder: Path, data: bytes, labels: str = "labels.npy") -> Accuracy:
     (folder / "int8.tflite").write_bytes(data)
     files = str(folder / "net.tflite"), str(folder / "int8.tflite"), (str(folder / "samples.npy"),)
-    return measured(AccuracyJob(*files, labels and str(folder / labels), CLASSES, Quantise()))
+    return measured(AccuracyJob(*files, (str(folder / labels),) if labels else (), CLASSES, Quantise()))
 
 
 def refused(folder: Path, settings: Quantise | None = None) -> N6Error:
@@ -128,6 +129,80 @@ def open_height(folder: Path) -> None:
     tree = tree_of((folder / "net.tflite").read_bytes())
     tree.subgraphs[0].tensors[0].shapeSignature = [-1, -1, 12, 3]
     (folder / "net.tflite").write_bytes(packed(tree))
+    # Rows of numbers tell neither height nor width.
+    np.save(folder / "samples.npy", np.load(folder / "samples.npy").reshape(16, -1))
+
+
+def segmenter() -> bytes:
+    """Return a network with open height and width, as TensorFlow writes it.
+
+    It scales its features up to the size that a SHAPE finds.
+    """
+    rng = np.random.default_rng(3)
+    graph = Graph()
+    value = graph.input((1, 1, 1, 3), 0.0, 0)
+    graph.tensors[0].shapeSignature = [-1, -1, -1, 3]
+    conv = {"padding": "SAME", "strideH": 2, "strideW": 2, "fusedActivationFunction": "RELU"}
+    fine, coarse = (
+        [
+            graph.constant(rng.normal(0, 0.3, (8, 3, 3, depth)).astype(np.float32)),
+            graph.constant(np.ones(8, np.float32)),
+        ]
+        for depth in (3, 8)
+    )
+    fine_value = graph.add_real("CONV_2D", [value, *fine], (1, 1, 1, 8), table="Conv2D", **conv)
+    coarse_value = graph.add_real("CONV_2D", [fine_value, *coarse], (1, 1, 1, 8), table="Conv2D", **conv)
+    sizes = graph.positions("SHAPE", [fine_value], (4,), outType=schema.TensorType.INT32)
+    bounds = [graph.constant(np.array(each, np.int32)) for each in ([1], [2])]
+    wanted = graph.positions("SLICE", [sizes, *bounds], (2,))
+    large = graph.add_real(
+        "RESIZE_BILINEAR", [coarse_value, wanted], (1, 1, 1, 8), table="ResizeBilinear", halfPixelCenters=True
+    )
+    return graph.bytes(graph.add_real("ADD", [fine_value, large], (1, 1, 1, 8)))
+
+
+def attention() -> bytes:
+    """Return products of matrices: dense layers of rank 3, and two of activations."""
+    rng = np.random.default_rng(3)
+    graph = Graph()
+    value = graph.input((1, 16, 32), 0.0, 0)
+
+    def dense(given: Value, width: int) -> Value:
+        weights = graph.constant(rng.normal(0, 0.2, (width, given.shape[-1])).astype(np.float32))
+        bias = graph.constant(rng.normal(0, 0.2, width).astype(np.float32))
+        return graph.add_real("FULLY_CONNECTED", [given, weights, bias], (1, 16, width), keepNumDims=True)
+
+    query, key, values = (dense(value, 32) for _ in range(3))
+    scores = graph.add_real("BATCH_MATMUL", [query, key], (1, 16, 16), table="BatchMatMul", adjY=True)
+    shares = graph.add_real("SOFTMAX", [scores], (1, 16, 16), beta=0.05)
+    mixed = graph.add_real("BATCH_MATMUL", [shares, values], (1, 16, 32), table="BatchMatMul")
+    return graph.bytes(dense(graph.add_real("ADD", [mixed, value]), 8))
+
+
+def test_products_of_matrices(tmp_path: Path) -> None:
+    (tmp_path / "net.tflite").write_bytes(attention())
+    np.save(tmp_path / "samples.npy", np.random.default_rng(0).normal(0, 1, (24, 16, 32)).astype(np.float32))
+    figures = accuracy(tmp_path, quantised_tflite(job(tmp_path)).data, "")
+    assert figures.sqnr_db > 28
+    assert len(figures.tensors) == 8
+
+
+@pytest.mark.parametrize(("rows", "shape"), [((16, 24, 3), {}), ((16 * 24 * 3,), {"height": 16, "width": 24})])
+def test_open_height_and_width_are_fixed(rows: tuple[int, ...], shape: dict[str, int], tmp_path: Path) -> None:
+    (tmp_path / "net.tflite").write_bytes(segmenter())
+    samples = np.random.default_rng(0).normal(0, 1, (16, 16, 24, 3)).astype(np.float32)
+    np.save(tmp_path / "samples.npy", samples if len(rows) > 1 else samples[:, None])
+    made = quantised_tflite(job(tmp_path, Quantise(shape=shape)))
+    assert made.lines[0] == "tensor_0 is 1 x 16 x 24 x 3: batch 1, height 16, width 24"
+    (port,) = read_float_tflite(tmp_path / "net.tflite", Quantise(shape={"height": 16, "width": 24})).inputs
+    assert port.shape == (1, 16, 24, 3)
+    # The size of RESIZE_BILINEAR is a constant now; SHAPE and SLICE are gone.
+    interpreter = Interpreter(model_content=made.data)
+    interpreter.allocate_tensors()
+    assert interpreter.get_output_details()[0]["shape"].tolist() == [1, 8, 12, 8]
+    kinds = {each["op_name"] for each in interpreter._get_ops_details()}
+    assert not kinds & {"SHAPE", "SLICE"}
+    assert "RESIZE_BILINEAR" in kinds
 
 
 def unknown_operator(folder: Path) -> None:
@@ -148,10 +223,11 @@ def cut_off(folder: Path) -> None:
     [
         (quantised_input, Quantise(), "N6-QUANT-001", "is already quantised: 'tensor_0' is int8"),
         (constant_output, Quantise(), "N6-QUANT-015", "is a constant: no input changes it"),
-        (open_height, Quantise(), "N6-QUANT-002", "input 'tensor_0' has an open dimension 1"),
+        (open_height, Quantise(), "N6-QUANT-002", "input 'tensor_0' has an open dimension 1 (height)"),
         (unknown_operator, Quantise(), "N6-NET-003", "CUMSUM"),
         (cut_off, Quantise(), "N6-NET-002", "is damaged or cut off"),
-        (None, Quantise(shape={"batch": 2}), "N6-QUANT-002", "quantise.shape has batch 2"),
+        (None, Quantise(shape={"batch": 2}), "N6-QUANT-002", "its operators do not take an input of 2 x 12 x 12 x 3"),
+        (None, Quantise(shape={"hight": 2}), "N6-QUANT-002", "no input has the dimension 'hight' of quantise.shape"),
         (None, Quantise(outputs=("clases",)), "N6-QUANT-003", "no operator makes the tensor 'clases'"),
         (None, Quantise(exclude=("CONV",)), "N6-QUANT-003", 'no node has the name or operator "CONV"'),
         (None, Quantise(activations="uint8"), "N6-QUANT-007", "TFLite has no uint8 activations"),

@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +22,10 @@ from n6build.check.run import Result
 from n6build.engine.perform import DoneStep
 from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step
+from n6build.judge.accuracy.figures import NO_ACCURACY, Accuracy, AreaFigures, OutputFigures, TensorFigures
 from n6build.tell.content import EpochRow, Part, Report, Space, report_json
 from n6build.tell.html import TEMPLATE, report_html
+from n6build.tell.seen_picture import Seen
 from n6build.tell.text import report_text
 from plan.plan_samples import svg_of
 
@@ -289,3 +292,58 @@ def test_the_picture_of_a_run_is_part_of_the_page_only() -> None:
     assert "default-src 'none'; img-src data:; style-src" in report_html(report)
     assert base64.b64encode(b"picture").decode() in report_html(report)
     assert "picture_png" not in json.loads(report_json(report))
+
+
+FIGURES = Accuracy(
+    100,
+    (OutputFigures("classes", 31.7, 98),),
+    100,
+    91,
+    90,
+    99,
+    98,
+    (TensorFigures("a<b>", 20.25), TensorFigures("r1", 25.0)),
+)
+
+
+def with_accuracy(figures: Accuracy, **others: Any) -> Report:
+    return replace(REPORT, networks=(replace(REPORT.networks[0], accuracy=figures, **others),))
+
+
+def test_the_accuracy_of_an_int8_file() -> None:
+    report = with_accuracy(FIGURES, on_board={"top-1": 89.0})
+    page, text = report_html(report), report_text(report)
+    row = '<tr><td>top-1</td><td class="n">91.0 %</td><td class="n">90.0 %</td><td class="n">89.0 %</td></tr>'
+    assert row in page
+    assert '<td>top-5</td><td class="n">99.0 %</td><td class="n">98.0 %</td><td class="n"></td>' in page
+    assert '<td class="w">output classes</td><td class="n">31.7 dB</td>' in page
+    assert '<td class="w">a&lt;b&gt;</td><td class="n">20.2 dB</td>' in page
+    assert NO_ACCURACY.capitalize() not in page
+    assert "top-1 91.0 % float, 90.0 % int8; top-5 99.0 % and 98.0 %" in text
+    (network,) = json.loads(report_json(report))["networks"]
+    assert (network["accuracy"]["int8_top1"], network["on_board"]) == (90, {"top-1": 89.0})
+
+
+def test_figures_without_labels_are_called_no_accuracy() -> None:
+    report = with_accuracy(replace(FIGURES, labelled=0))
+    page = report_html(report)
+    assert f'<p class="failed">{NO_ACCURACY.capitalize()}.</p>' in page
+    assert '<td>samples of the same class as in float</td><td></td><td class="n">98.0 %</td>' in page
+    assert " ".join(NO_ACCURACY.split()) in " ".join(report_text(report).split())
+    assert "Accuracy of int8" not in report_html(REPORT)
+
+
+def test_areas_have_their_mean_iou() -> None:
+    areas = AreaFigures("areas", 98.5, 9000, 71.25, 69.0)
+    page = report_html(with_accuracy(replace(FIGURES, labelled=0, areas=areas), on_board={"mean IoU": 68.5}))
+    assert '<td>mean IoU</td><td class="n">71.2 %</td><td class="n">69.0 %</td><td class="n">68.5 %</td>' in page
+    assert "<td>pixels of the same class as in float</td>" in page
+
+
+def test_the_inputs_as_the_network_gets_them() -> None:
+    report = replace(REPORT, networks=(replace(REPORT.networks[0], seen=Seen(b"pixels", 9, 40, "8 x 8 pixels, int8")),))
+    page = report_html(report)
+    assert "9 of 40 inputs, 8 x 8 pixels, int8." in page
+    assert f'src="data:image/png;base64,{base64.b64encode(b"pixels").decode()}"' in page
+    assert "default-src 'none'; img-src data:; style-src" in page
+    assert "seen" not in json.loads(report_json(report))["networks"][0]

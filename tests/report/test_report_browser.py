@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import re
 from dataclasses import replace
 from functools import cache
@@ -14,8 +15,10 @@ from browser import browse
 from n6build.compile.artifacts.buffer_lives import BufferLife
 from n6build.engine.plan import make_plan
 from n6build.engine.step import Step
+from n6build.judge.accuracy.figures import Accuracy, OutputFigures, TensorFigures
 from n6build.tell.content import AddressRange, Part, Report, Space
 from n6build.tell.html import report_html
+from n6build.tell.seen_picture import Seen
 from PIL import Image
 from plan.plan_samples import svg_of
 from slow_rows import slow_rows
@@ -59,6 +62,24 @@ POOLS = (Part("pool " + "p" * 300, "pool", 0x34200000, 1 << 16), Part("pool q", 
 WITH_BUFFERS = replace(REPORT, networks=(replace(REPORT.networks[0], buffers=LIVES, pools=POOLS),))
 
 
+def pixels(width: int) -> bytes:
+    content = io.BytesIO()
+    Image.new("RGB", (width, 60), "red").save(content, "PNG")
+    return content.getvalue()
+
+
+WITH_ACCURACY = replace(
+    REPORT,
+    networks=(
+        replace(
+            REPORT.networks[0],
+            accuracy=Accuracy(9, (OutputFigures("o" * 300, 9.5, 7),), tensors=(TensorFigures("t" * 300, 9.0),) * 7),
+            seen=Seen(pixels(1400), 9, 12, "500 x 40 pixels, int8"),
+        ),
+    ),
+)
+
+
 def rgb(colour: str) -> tuple[int, ...]:
     return tuple(int(colour[n : n + 2], 16) for n in (1, 3, 5))
 
@@ -99,8 +120,8 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
 
 @pytest.mark.parametrize(
     "report",
-    [REPORT, LARGE, LONG, None, ON_NPU, WITH_BUFFERS],
-    ids=["small", "600 epochs", "long names", "plan", "NPU", "buffers"],
+    [REPORT, LARGE, LONG, None, ON_NPU, WITH_BUFFERS, WITH_ACCURACY],
+    ids=["small", "600 epochs", "long names", "plan", "NPU", "buffers", "accuracy"],
 )
 @pytest.mark.parametrize("width", [390, *slow_rows(1400)])
 def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report | None, width: int) -> None:

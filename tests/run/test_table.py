@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from n6build.board.run.compare import Verdict
+from n6build.board.run.comparison_text import measured_shares, result_lines
 from n6build.board.run.console_log import EpochCycles, read_console
 from n6build.board.run.session import NetworkOutcome, Outcome, RunModel, outcome_of
 from n6build.board.run.st_table import st_table
-from n6build.board.run.table import epoch_table
+from n6build.board.run.table import epoch_table, run_junit
 from n6build.compile.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts
 from n6build.judge.timing.conditions import Conditions
 from n6build.judge.timing.expected import expected_time
@@ -114,3 +115,38 @@ def test_the_last_lines_of_st_s_report() -> None:
     assert table[2] == "  epoch 1               12.963                   [ 1,997,228  7,881,453    491,939 ]"
     assert "instructions, and the times assume one per cycle" in st_table(replace(whole, counts="instructions"))[-1]
     assert st_table(replace(whole, networks=())) == []
+
+
+SCORES = replace(ARTIFACTS, outputs=(IoBuffer("out", 0x34200000, 8, "int8", (1, 8), 0.5, 0),), epochs=(), blocks=())
+# The values of eight classes for each input: the sixth class comes first, and the first one sixth.
+RANKED = """n6 run 0 begin
+n6 run 0 output 0 0001020304070605
+n6 run 0 cycles=10
+n6 run 1 begin
+n6 run 1 output 0 0301020004070605
+n6 run 1 cycles=10
+n6 done runs=2
+""".splitlines()
+
+
+def measured(*labels: str) -> NetworkOutcome:
+    classes = tuple("abcdefgh")
+    model = RunModel("od", Path("inputs.npy"), None, labels, classes, is_measured=True)
+    return outcome_of(model, SCORES, list(read_console(RANKED).inferences.values()), (), labels)
+
+
+def test_the_accuracy_on_a_board() -> None:
+    network = measured("f", "a")
+    assert [verdict.rank for verdict in network.verdicts] == [0, 4]
+    assert measured_shares(network) == {"top-1": 50.0, "top-5": 100.0}
+    assert measured_shares(measured("d", "d")) == {"top-1": 0.0, "top-5": 50.0}
+    whole = Outcome("nucleo-n657", 600_000_000, "instructions", (network,), (), {})
+    assert '<testcase classname="od" name="accuracy on the board" time="0.000">' in run_junit(whole).decode()
+    assert "top-1 50.0 %, top-5 100.0 %" in run_junit(whole).decode()
+    assert "od has top-1 50.0 %, top-5 100.0 % on the board: 1 of 2 inputs with a label" in result_lines([network])
+
+
+def test_the_mean_iou_on_a_board() -> None:
+    network = replace(measured(), is_measured=False, mean_iou=71.25)
+    assert "od has mean IoU 71.2 % on the board: 2 inputs" in result_lines([network])
+    assert not measured_shares(replace(network, mean_iou=None))

@@ -30,7 +30,7 @@ from n6build.judge.accuracy.run_both import measured
 model, train, test, labels, int8, shown = sys.argv[1:]
 settings = Quantise(most=1000)
 Path(int8).write_bytes(quantised(QuantiseJob(model, (train,), settings, True)).data)
-found = measured(AccuracyJob(model, int8, (test,), labels, (), settings))
+found = measured(AccuracyJob(model, int8, (test,), (labels,), (), settings))
 shares = [100 * each / found.labelled for each in (found.float_top1, found.int8_top1)]
 Path(shown).write_text(f"{shares[0]:.1f} % float, {shares[1]:.1f} % int8")
 """

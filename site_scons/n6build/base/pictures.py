@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -68,6 +69,34 @@ def open_pictures(path: Path) -> Iterator[Image]:
             large; N6-FILE-00x.
     """
     pillow = require_pillow()
+    with _read(path, pillow) as opened:
+        for each in pillow.ImageSequence.Iterator(opened):
+            yield _rgb(pillow, pillow.ImageOps.exif_transpose(each))
+
+
+def open_numbers(path: Path) -> Image:
+    """Return a picture of numbers with a byte for each pixel.
+
+    These are its grey values, or the indices of its palette.
+
+    Raises:
+        N6Error: N6-PICTURE-001; N6-PICTURE-002 for a file with colours, or as in `open_pictures`; N6-FILE-00x.
+    """
+    pillow = require_pillow()
+    with _read(path, pillow) as opened:
+        if opened.mode == "1":
+            bits: Image = opened.convert("L").point(lambda value: value // 255)
+            return bits
+        if opened.mode not in ("L", "P"):
+            hint = "save it in grey or with a palette, where the value of a pixel is a number"
+            raise _no_picture(path, f"has colours ({opened.mode}), not a number for each pixel", hint)
+        # Without its palette, an index is a grey value.
+        numbers: Image = pillow.Image.frombytes("L", opened.size, opened.tobytes())
+        return numbers
+
+
+@contextmanager
+def _read(path: Path, pillow: ModuleType) -> Iterator[Image]:
     content = read_at_most(path, _MOST_BYTES)
     try:
         with warnings.catch_warnings():
@@ -76,10 +105,9 @@ def open_pictures(path: Path) -> Iterator[Image]:
             opened = pillow.Image.open(io.BytesIO(content))
         if opened.width * opened.height > _MOST_PIXELS:
             raise _no_picture(path, f"has {opened.width} x {opened.height} pixels", "make it smaller")
-        for each in pillow.ImageSequence.Iterator(opened):
-            yield _rgb(pillow, pillow.ImageOps.exif_transpose(each))
+        yield opened
     except pillow.UnidentifiedImageError as error:
-        hint = "convert it to PNG or JPEG; HEIC needs that, too"
+        hint = "convert it to PNG or JPEG, as HEIC files of phones need: heif-convert in.heic out.jpg"
         raise _no_picture(path, "is no picture that Pillow knows", hint) from error
     # Pillow has no common class for damaged files.
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError, pillow.Image.DecompressionBombError) as error:
@@ -99,3 +127,15 @@ def _rgb(pillow: ModuleType, picture: Image) -> Image:
 
 def _no_picture(path: Path, what: str, hint: str) -> N6Error:
     return N6Error("N6-PICTURE-002", what, where=str(path), hint=hint)
+
+
+def tiled(pictures: Sequence[Image], columns: int) -> bytes:
+    """Return a PNG with pictures side by side, in rows of at most this many."""
+    columns = min(len(pictures), columns)
+    width, height = (max(sizes) for sizes in zip(*(each.size for each in pictures), strict=True))
+    whole = require_pillow().Image.new("RGB", (width * columns, height * -(-len(pictures) // columns)), "white")
+    for place, each in enumerate(pictures):
+        whole.paste(each, (place % columns * width, place // columns * height))
+    content = io.BytesIO()
+    whole.save(content, "PNG")
+    return content.getvalue()

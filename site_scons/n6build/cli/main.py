@@ -29,6 +29,7 @@ def carry_out(words: list[str]) -> int:
         sys.stderr.write(f"{missing_package(error)}\n")
         return 2
     except KeyboardInterrupt:
+        sys.stderr.write("interrupted: finished steps are kept, and the same call continues\n")
         return 130
     except BrokenPipeError:
         if not _reader_is_gone():

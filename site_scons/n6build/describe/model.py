@@ -26,7 +26,7 @@ from n6build.describe.tensorflow_models import refuse_tensorflow
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
 _MOST_NAMED = 4  # networks in a hint
-_MAY_BE_FOLDERS = (("quantise", "samples"), ("quantise", "dataset"))
+_MAY_BE_FOLDERS = tuple(("quantise", key) for key in ("samples", "dataset", "labels"))
 Share = Annotated[float, Range(0, 1)]
 Cosine = Annotated[float, Range(-1, 1)]
 

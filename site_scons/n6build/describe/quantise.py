@@ -26,8 +26,8 @@ class Least:
 
     Attributes:
         sqnr_db: Least signal-to-quantisation-noise ratio of each output, in decibels, against the float model.
-        accuracy_drop: Largest loss of accuracy against the float model, in percentage points. Without labels, of the
-            agreement of classes.
+        accuracy_drop: Largest loss of accuracy or mean IoU against the float model, in percentage points. Without labels,
+            of the agreement of classes.
     """
 
     sqnr_db: Decibels | None = None
@@ -42,8 +42,9 @@ class Quantise:
         samples: Inputs for the calibration: a .npy file with a row for each, a .npz file with an array for each input, or a
             folder of arrays, pictures (PNG, JPEG), sounds (WAV) or tables (CSV).
         dataset: Other inputs, in the same formats, on which the accuracy is measured.
-        labels: Right class of each input of the dataset, else of each sample: a .npy file of numbers, or a text file with a
-            name or number in each line. Without it, the names of the folders of pictures and sounds.
+        labels: Right class of each input of the dataset, else of each sample: a .npy file of numbers, a text file with a
+            name or number in each line, or a .csv file with the name of an input before it. For segmentation, a folder of
+            pictures with the class of each pixel. Without it, the names of the folders of pictures and sounds.
         method: Range of an activation: minmax takes all values, percentile leaves out rare ones, entropy keeps the
             distribution.
         per_channel: One scale for each output channel of the weights, instead of one for all.

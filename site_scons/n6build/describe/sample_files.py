@@ -15,6 +15,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".bmp")
 SOUNDS = (".wav",)
 TABLES = (".csv",)
 KINDS = (ARRAYS, PICTURES, SOUNDS, TABLES)
+_OF_PHONES = (".heic", ".heif")
 _KNOWN = tuple(suffix for kind in KINDS for suffix in kind)
 # A hint names at most this number of suffixes.
 _MOST_NAMED = 5
@@ -74,6 +75,8 @@ def sample_files(path: Path) -> tuple[Path, ...]:
         suffixes = ", ".join(sorted({each.suffix.lower() or "files without a suffix" for each in found})[:_MOST_NAMED])
         what = f"has no samples in a known format, but {suffixes or 'nothing'}"
         hint = f"save them as one of {', '.join(_KNOWN)}"
+        if any(each.suffix.lower() in _OF_PHONES for each in found):
+            hint = "convert each to JPEG, for example: heif-convert in.heic out.jpg"
         raise N6Error("N6-QUANT-005", what, where=shown, hint=hint)
     if kinds == {PICTURES} and importlib.util.find_spec("PIL") is None:
         what = "package pillow, which reads pictures, is not installed"

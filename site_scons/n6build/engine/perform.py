@@ -121,7 +121,7 @@ def is_current(step: Step, site: Site) -> bool:
 def perform(step: Step, site: Site) -> None:
     """Do one step, and enter it into the ledger.
 
-    Old outputs are removed before it begins, and none is left if it fails. An output with the same
+    Old outputs are removed before it begins, and none but `Step.kept` is left if it fails. An output with the same
     bytes as before keeps its time of modification: build systems that compare times do nothing for
     it.
 
@@ -151,7 +151,7 @@ def perform(step: Step, site: Site) -> None:
         inputs = {**_found(step, read, clock), **declared}
         outputs = {output: output_of(output) for output in step.outputs}
     except BaseException:
-        for file in filter(os.path.isfile, _written(step)):
+        for file in filter(os.path.isfile, {*_written(step)} - {*step.kept}):
             Path(file).unlink(missing_ok=True)
         site.failed.append(DoneStep(step.stage, step.name, time.monotonic() - began))
         raise

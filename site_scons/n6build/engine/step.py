@@ -58,6 +58,7 @@ class Step:
         always: Whether it runs whenever its outputs are requested.
         shared: Whether another checkout may take its outputs.
         quiet: Whether it prints no line of its own.
+        kept: Outputs that stay if it fails, such as the reasons in JUnit.
         made_at: file:line of the code that made it, for messages.
 
     Raises:
@@ -81,6 +82,7 @@ class Step:
     always: bool = False
     shared: bool = True
     quiet: bool = False
+    kept: tuple[str, ...] = ()
     made_at: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:

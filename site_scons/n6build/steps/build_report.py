@@ -15,7 +15,7 @@ from n6build.base.files import is_file, read_bytes, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.base.version import version
-from n6build.board.run.comparison_text import result_lines, worst_outputs
+from n6build.board.run.comparison_text import measured_shares, result_lines, worst_outputs
 from n6build.board.run.decoded import found_lines
 from n6build.board.run.npu_epochs import HardwareEpoch, hardware_epochs
 from n6build.board.run.session import Outcome, read_outcome
@@ -26,9 +26,11 @@ from n6build.compile.ll_aton import version_text
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.compile.toolchain import compiler_version
 from n6build.describe.hardware.board import Board
+from n6build.describe.preprocess import Preprocess
 from n6build.engine.perform import Site, current_site
 from n6build.engine.picture import NoPictureError, plan_svg
 from n6build.engine.step import Call, Step, to_parameters
+from n6build.judge.accuracy.figures import read_accuracy
 from n6build.judge.npu.uses import npu_use
 from n6build.judge.own_blobs.epoch_grades import EpochGrade, read_grades
 from n6build.judge.timing.model import MODEL
@@ -42,6 +44,7 @@ from n6build.tell import html
 from n6build.tell.collect import collect
 from n6build.tell.content import NetworkSection, NpuSection, RunSection, report_json
 from n6build.tell.html import report_html
+from n6build.tell.seen_picture import seen_inputs
 from n6build.tell.text import report_text
 
 
@@ -50,6 +53,9 @@ class _Network:
     name: str
     folder: str
     backend: str
+    inputs: str
+    accuracy: str
+    preprocess: Preprocess
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ def report_step(
     checks: str,
     run: str,
     picture: str,
+    inputs: str,
     others: Sequence[str],
 ) -> Step:
     """Return the step that writes the report.
@@ -101,9 +108,10 @@ def report_step(
         checks: Path of checks.json.
         run: Path of run.json; empty if nothing runs.
         picture: Path of the picture of the run; empty without one.
+        inputs: Path of the inputs of the run, for the first network; empty for the model's own.
         others: Further files of this build, made before the report.
     """
-    described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
+    described = tuple(_network(each, "" if number else inputs) for number, each in enumerate(networks))
     files = (file for each in networks for file in each.outputs)
     return Step(
         verb="Report",
@@ -116,6 +124,7 @@ def report_step(
             *elves.values(),
             *dict.fromkeys(files),
             *filter(None, (run, picture)),
+            *dict.fromkeys(file for each in described for file in (each.inputs, each.accuracy) if file),
             *board_files(board),
             project_path(MODEL),
         ),
@@ -129,6 +138,14 @@ def report_step(
         always=True,
         shared=False,
     )
+
+
+def _network(network: NetworkSteps, inputs: str) -> _Network:
+    """Return a network with its inputs, unless they are random."""
+    own = network.inputs if network.seeded is None or network.is_sampled else ""
+    accuracy = next(iter(network.figures), "")
+    how = network.model.preprocess
+    return _Network(network.name, network.folder, network.backend.name, inputs or own, accuracy, how)
 
 
 def make_build_report(call: Call) -> None:
@@ -162,6 +179,7 @@ def make_build_report(call: Call) -> None:
     times = expected_times(artifacts, board, outcome)
     sections = zip(report.networks, parts, times, strict=True)
     report = replace(report, networks=tuple(replace(each, npu=npu, time=time) for each, npu, time in sections))
+    report = replace(report, networks=_with_inputs(report.networks, given.networks, artifacts))
     if outcome:
         report = replace(report, meanings=outcome.meanings, networks=_compared(report.networks, outcome))
     if outcome and outcome.counts == "instructions":
@@ -190,7 +208,25 @@ def _compared(sections: Sequence[NetworkSection], outcome: Outcome) -> tuple[Net
     told = [
         (*result_lines([network]), *worst_outputs(network), *found_lines(network)) for network in outcome.networks
     ] or [()] * len(sections)
-    return tuple(replace(section, compared=lines) for section, lines in zip(sections, told, strict=True))
+    measured = [measured_shares(network) for network in outcome.networks] or [{}] * len(sections)
+    return tuple(
+        replace(section, compared=lines, on_board=shares)
+        for section, lines, shares in zip(sections, told, measured, strict=True)
+    )
+
+
+def _with_inputs(
+    sections: Sequence[NetworkSection], networks: Sequence[_Network], artifacts: Sequence[NetworkArtifacts]
+) -> tuple[NetworkSection, ...]:
+    """Return the sections with the accuracy of int8 files and a picture of the inputs."""
+    return tuple(
+        replace(
+            section,
+            accuracy=read_accuracy(Path(network.accuracy)) if network.accuracy else None,
+            seen=seen_inputs(Path(network.inputs), each.inputs, network.preprocess) if network.inputs else None,
+        )
+        for section, network, each in zip(sections, networks, artifacts, strict=True)
+    )
 
 
 def _cycles(outcome: Outcome) -> list[dict[int, int]]:

@@ -11,9 +11,7 @@ from n6build.compile.backend import Backend
 from n6build.compile.memory_pools import MemoryPool
 from n6build.describe.model import Model
 from n6build.engine.step import Step
-
-# Name of the file with the accuracy of an int8 model.
-ACCURACY = "accuracy.json"
+from n6build.judge.accuracy.figures import ACCURACY
 
 
 @dataclass(frozen=True)

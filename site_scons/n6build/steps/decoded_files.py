@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.board.run.decoded import boxes_json, decoded_inputs, say_decoded, sheet
-from n6build.board.run.session import NetworkOutcome
+from n6build.board.run.session import NetworkOutcome, RunModel
+from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
 
@@ -60,3 +62,35 @@ def write_decoded(
         write_atomically(picture, sheet(inputs))
         if not silent:
             say("Drawn", f"in {project_path(str(picture))}; {BOXES} beside it has the numbers")
+
+
+def with_mean_iou(
+    networks: Sequence[NetworkOutcome],
+    models: Sequence[tuple[RunModel, NetworkArtifacts]],
+    how: Sequence[Preprocess],
+    pictures: Sequence[str],
+    labels: Sequence[str],
+) -> tuple[NetworkOutcome, ...]:
+    """Return the outcomes with the mean IoU of areas, if there are labels.
+
+    Args:
+        networks: Outcome of each network.
+        models: Each network with its layout.
+        how: Pre-processing of each network.
+        pictures: Pictures that are the inputs.
+        labels: Pictures with the right class of each pixel, or empty.
+
+    Raises:
+        N6Error: N6-QUANT-012 for labels that do not fit.
+    """
+    if not labels:
+        return tuple(networks)
+    from n6build.judge.accuracy.areas import mean_iou  # noqa: PLC0415 - planning measures nothing.
+
+    files, given = list(map(Path, labels)), list(map(Path, pictures))
+    return tuple(
+        replace(network, mean_iou=mean_iou(model.layout, network.decoded, files, given, own))
+        if model.layout and model.layout.coding == "areas"
+        else network
+        for network, (model, _), own in zip(networks, models, how, strict=True)
+    )

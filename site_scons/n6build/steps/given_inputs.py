@@ -10,7 +10,7 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.base.files import digest_of, write_atomically
+from n6build.base.files import digest_of, is_folder, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.base.size_text import counted
@@ -21,6 +21,7 @@ from n6build.describe.quantise import MOST
 from n6build.describe.sample_files import PICTURES, classes_of, is_media, sample_files, spread
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.int8_accuracy import label_files
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,14 @@ class GivenInputs:
         labels: Right class of each row; empty if it is unknown.
         steps: Step that makes the file of pictures, sounds or tables.
         pictures: Pictures of the rows; empty for inputs of other kinds.
+        areas: Pictures with the right class of each pixel of these pictures, or empty.
     """
 
     file: str
     labels: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     pictures: tuple[str, ...] = ()
+    areas: tuple[str, ...] = ()
 
 
 def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenInputs:
@@ -89,7 +92,16 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
     )
     are_pictures = all(file.suffix.lower() in PICTURES for file in files)
     pictures = tuple(map(project_path, files)) if are_pictures else ()
-    return GivenInputs(step.name, classes_of(files, inputs, network.model.classes), (step,), pictures)
+    labels = network.model.labels_file
+    names = {file.stem for file in files}
+    areas = label_files(labels) if pictures and choices.dataset and labels and is_folder(labels) else ()
+    return GivenInputs(
+        step.name,
+        classes_of(files, inputs, network.model.classes),
+        (step,),
+        pictures,
+        tuple(project_path(file) for file in areas if file.stem in names),
+    )
 
 
 def make_given_inputs(call: Call) -> None:

@@ -208,9 +208,20 @@ def _report(job: Job, networks: Sequence[NetworkSteps], images: Images, before: 
         before.checks.name,
         _run_of(board),
         next((name for name in done if name.endswith((f"/{PICTURE}", f"/{SHEET}"))), ""),
+        _inputs_of(job, board),
         (*before.sizes.outputs, *done),
     )
     return Part((step,), {"report": step.outputs})
+
+
+def _inputs_of(job: Job, board: Part) -> str:
+    """Return the inputs of a run for its first network.
+
+    The text is empty if the network has the model's own inputs.
+    """
+    made = (name for name in outputs_of(board.steps) if name.endswith("/inputs/given.npy"))
+    given = project_path(job.choices.inputs) if job.choices.inputs and _run_of(board) else ""
+    return next(made, given)
 
 
 def _time(job: Job, networks: Sequence[NetworkSteps], boards: Sequence[str], board: Part) -> Part:

@@ -42,7 +42,7 @@ from n6build.judge.timing.model import MODEL
 from n6build.place.memory_plan.vectors import read_vectors
 from n6build.steps.board_files import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.decoded_files import decoded_outputs, write_decoded
+from n6build.steps.decoded_files import decoded_outputs, with_mean_iou, write_decoded
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
@@ -111,6 +111,7 @@ class Session:
         silent: No output, because several sessions run in parallel.
         labels: Right class of each row of the inputs; empty if it is unknown.
         pictures: Pictures of the rows of the inputs, or empty.
+        areas: Pictures with the right class of each pixel of these pictures, or empty.
     """
 
     inputs: str = ""
@@ -123,6 +124,7 @@ class Session:
     silent: bool = False
     labels: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
+    areas: tuple[str, ...] = ()
 
     @property
     def is_repeatable(self) -> bool:
@@ -182,18 +184,17 @@ def run_board_step(
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
-    vectors += [project_path(file) for file in (session.inputs, session.sound.heard, *session.pictures) if file]
+    read = session.inputs, session.sound.heard, *session.pictures, *session.areas
+    vectors += [project_path(file) for file in read if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
+    decoders = [each.postprocess for each in described]
+    results = (*run_outputs(output, session.trace), *decoded_outputs(output, decoders, session.pictures))
     return Step(
         verb="Run",
         stage="run",
-        outputs=(
-            *run_outputs(output, session.trace),
-            *decoded_outputs(output, [each.postprocess for each in described], session.pictures),
-            *session.sound.outputs,
-        ),
+        outputs=(*results, *session.sound.outputs),
         sources=tuple(
             dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
         ),
@@ -207,6 +208,7 @@ def run_board_step(
         # Each request for a run runs again. A matrix runs only changed inputs, and may use the same run of another build.
         always=not session.silent,
         shared=shared,
+        kept=results[1:],
     )
 
 
@@ -257,7 +259,9 @@ def perform_run_board(call: Call) -> None:
             outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
         described = [artifacts for _, artifacts in networks]
         times = expected_times(described, board, outcome)
-        outcome = replace(outcome, networks=_with_expected(outcome.networks, times))
+        how, session = [each.preprocess for each in given.networks], given.session
+        judged = with_mean_iou(_with_expected(outcome.networks, times), networks, how, session.pictures, session.areas)
+        outcome = replace(outcome, networks=judged)
         if outcome.models and not given.session.silent:
             # Skip this for a matrix: it recorded the models when it programmed its boards, and other machines may do its runs.
             remember_running(programmer.record, outcome.models)
@@ -266,7 +270,6 @@ def perform_run_board(call: Call) -> None:
         if not given.session.silent:
             print_results(outcome, described, times)
             say_registers(outcome.registers, str(call.outputs[0]))
-        how = [each.preprocess for each in given.networks]
         write_decoded(outcome.networks, how, given.session.pictures, call.outputs, silent=given.session.silent)
         outcome.raise_if_wrong()
     check_registers(board, outcome.registers)

@@ -82,10 +82,11 @@ def run_epochs_step(
             *(file for each in described for file in (each.reference, each.inputs)),
         )
     )
+    report = str(Path(output).with_suffix(".xml"))
     return Step(
         verb="Run",
         stage="run",
-        outputs=(output, str(Path(output).with_suffix(".xml"))),
+        outputs=(output, report),
         sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
         parameters=to_parameters(RunEpochsParameters(target, described, len(elves))),
         templates=emulator_templates(target),
@@ -94,6 +95,7 @@ def run_epochs_step(
         # Each request for a run runs again.
         always=True,
         shared=False,
+        kept=(report,),
     )
 
 

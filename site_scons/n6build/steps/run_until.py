@@ -91,6 +91,7 @@ def run_until_step(
         # Each request for a run runs again.
         always=True,
         shared=False,
+        kept=run_outputs(output, trace)[1:],
     )
 
 

@@ -17,9 +17,11 @@ from n6build.check.run import Result, counts
 from n6build.compile.artifacts.buffer_lives import BufferLife
 from n6build.compile.artifacts.timed_epochs import epoch_numbers
 from n6build.engine.perform import DoneStep
+from n6build.judge.accuracy.figures import Accuracy
 from n6build.judge.npu.uses import NpuUse
 from n6build.judge.own_blobs.epoch_grades import EpochGrade
 from n6build.judge.timing.expected import NetworkTime
+from n6build.tell.seen_picture import Seen
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
 Unit = Literal["NPU", "CPU", "both"]
@@ -149,6 +151,9 @@ class NetworkSection:
         buffers: Buffers of activations and scratch, empty if their addresses or epochs are unknown.
         pools: Pools that it may use.
         time: Expected time; None if it was not requested.
+        accuracy: Figures of its int8 file, if n6build made that; None otherwise.
+        on_board: Figures of a run on a dataset by their names, in percent; empty without labels.
+        seen: Its inputs as a picture; None if they are no pictures.
     """
 
     model: str
@@ -163,6 +168,9 @@ class NetworkSection:
     buffers: tuple[BufferLife, ...] = ()
     pools: tuple[Part, ...] = ()
     time: NetworkTime | None = None
+    accuracy: Accuracy | None = None
+    on_board: dict[str, float] = field(default_factory=dict)
+    seen: Seen | None = None
 
     @property
     def macs(self) -> int:
@@ -261,6 +269,8 @@ def report_json(report: Report) -> str:
     document = asdict(report)
     document["check_counts"] = counts(report.checks)
     del document["plan_svg"], document["picture_png"]
+    for network in document["networks"]:
+        del network["seen"]
     for axis, written in zip((*report.memory, report.flash), (*document["memory"], document["flash"]), strict=True):
         for space, written_space in zip(axis.spaces, written["spaces"], strict=True):
             written_space["used"] = space.used

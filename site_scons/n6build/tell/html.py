@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from n6build.base.console import kib
 from n6build.board.run.npu_table import units_text
 from n6build.board.run.saturation import REMEDY, saturation_text
+from n6build.judge.accuracy.figures import NAMED, NO_ACCURACY
 from n6build.judge.own_blobs.epoch_grades import counted_grades
 from n6build.judge.timing.timing_table import span_text, spread_text, whole_text
 from n6build.tell.content import Report, urgency
@@ -77,4 +78,6 @@ def _environment() -> Environment:
     environment.globals["slow_steps"] = SHOWN
     environment.globals["saturation_remedy"] = REMEDY
     environment.globals["channels_shown"] = 4
+    environment.globals["named_tensors"] = NAMED
+    environment.globals["no_accuracy"] = NO_ACCURACY
     return environment

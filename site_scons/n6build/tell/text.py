@@ -9,6 +9,7 @@ from itertools import chain
 from n6build.base.console import clipped, kib, printable
 from n6build.board.run.saturation import losing_units, saturation_text
 from n6build.check.run import summary
+from n6build.judge.accuracy.figures import lines_of
 from n6build.judge.own_blobs.epoch_grades import counted_grades
 from n6build.judge.timing.expected import NetworkTime
 from n6build.judge.timing.timing_table import whole_text
@@ -78,6 +79,9 @@ def _network(network: NetworkSection, counted: str) -> Iterator[str]:
     for number, told in enumerate(network.compared):
         first = f"  {'' if number else 'compared':<12}"
         yield from textwrap.wrap(told, _COLUMNS, initial_indent=first, subsequent_indent=" " * 14)
+    for number, line in enumerate(lines_of(network.accuracy) if network.accuracy else ()):
+        first = f"  {'' if number else 'int8':<12}"
+        yield from textwrap.wrap(line, _COLUMNS, initial_indent=first, subsequent_indent=" " * 14)
     largest = network.largest(_EPOCHS_SHOWN)
     width = max(4, *(len(epoch.number) for epoch in largest), 4)
     for epoch in sorted(largest, key=lambda epoch: epoch.index):

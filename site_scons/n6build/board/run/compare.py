@@ -96,6 +96,7 @@ class Verdict:
         cycles: Cycles of the inference, or instructions; None if not measured.
         passes: True if equal, or all outputs are within the network's tolerance; None as for equal.
         outputs: Compared outputs, empty if sizes differ.
+        rank: Number of classes with a larger value than the right one; None without a known right class.
     """
 
     index: int
@@ -107,6 +108,7 @@ class Verdict:
     cycles: int | None
     passes: bool | None = None
     outputs: tuple[ComparedOutput, ...] = ()
+    rank: int | None = None
 
 
 def judge(
@@ -136,7 +138,8 @@ def judge(
         wanted = expected[index] if index < len(expected) else None
         different = _difference(made, wanted) if wanted is not None else 0
         compared = () if wanted is None else _compare(made, wanted, outputs, classes)
-        answer, score = _answer(made, outputs, classes)
+        label = labels[index] if index < len(labels) else ""
+        answer, score, rank = _answer(made, outputs, classes, label)
         equal = None if wanted is None else different == 0
         passes = equal
         if tolerance and compared:
@@ -146,7 +149,7 @@ def judge(
         verdicts.append(
             Verdict(
                 index=index,
-                label=labels[index] if index < len(labels) else "",
+                label=label,
                 answer=answer,
                 score=score,
                 equal=equal,
@@ -154,6 +157,7 @@ def judge(
                 cycles=inference.cycles,
                 passes=passes,
                 outputs=compared,
+                rank=rank,
             )
         )
     return verdicts
@@ -201,8 +205,10 @@ def _compare(
     return tuple(compared)
 
 
-def _answer(made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]) -> tuple[str, float | None]:
-    """Return the class and its score.
+def _answer(
+    made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str], label: str
+) -> tuple[str, float | None, int | None]:
+    """Return the class, its score, and the rank of the right class.
 
     The score of a quantised output is scale * (value - zero point).
     """
@@ -213,8 +219,10 @@ def _answer(made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]) ->
         if classes and len(values) == len(classes):
             best = int(values.argmax())
             value = float(values[best])
-            return classes[best], value if output.type == "float32" else output.scale * (value - output.zero_point)
-    return "", None
+            score = value if output.type == "float32" else output.scale * (value - output.zero_point)
+            order = [classes[place] for place in np.argsort(-values.astype(np.float64), kind="stable")]
+            return classes[best], score, order.index(label) if label in classes else None
+    return "", None, None
 
 
 def check_going(log: ConsoleLog) -> None:

@@ -77,17 +77,39 @@ def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
         for network in networks
         if network.nudged is not None and of_noise(network.nudged) != OF_NOISE
     ]
-    lines += [_accuracy(network) for network in networks if network.is_measured and network.verdicts]
+    lines += [_accuracy(network) for network in networks if accuracy_text(network)]
     seeded = " and ".join(network.model for network in networks if network.is_seeded)
     if seeded:
         lines.append(f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs")
     return lines
 
 
+def measured_shares(network: NetworkOutcome) -> dict[str, float]:
+    """Return figures of a run on a dataset by name, in percent; none without labels."""
+    ranks = [verdict.rank for verdict in network.verdicts]
+    shares = {} if network.mean_iou is None else {"mean IoU": network.mean_iou}
+    if network.is_measured and ranks:
+        right = {"top-1": 1, "top-5": 5}
+        shares |= {
+            name: 100 * sum(each is not None and each < most for each in ranks) / len(ranks)
+            for name, most in right.items()
+        }
+    return shares
+
+
+def accuracy_text(network: NetworkOutcome) -> str:
+    """Return the accuracy on a dataset, such as 'top-1 91.0 %, top-5 99.0 %'.
+
+    The text is empty without labels.
+    """
+    return ", ".join(f"{name} {share:.1f} %" for name, share in measured_shares(network).items())
+
+
 def _accuracy(network: NetworkOutcome) -> str:
-    right = sum(verdict.answer == verdict.label for verdict in network.verdicts)
     count = len(network.verdicts)
-    return f"{network.model} has top-1 {100 * right / count:.1f} % on the board: {right} of {count} inputs with a label"
+    right = sum(verdict.rank == 0 for verdict in network.verdicts)
+    of = f"{right} of {count} inputs with a label" if network.mean_iou is None else f"{count} inputs"
+    return f"{network.model} has {accuracy_text(network)} on the board: {of}"
 
 
 def _furthest(verdicts: Sequence[Verdict]) -> float:

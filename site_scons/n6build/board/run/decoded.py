@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from n6build.base.console import say
 from n6build.base.files import to_json
-from n6build.base.pictures import open_pictures, require_pillow
+from n6build.base.pictures import open_pictures, require_pillow, tiled
 from n6build.base.size_text import counted
 from n6build.board.run.session import NetworkOutcome
 from n6build.describe.preprocess import Part, Preprocess
@@ -159,18 +158,9 @@ def sheet(inputs: Sequence[DecodedInput]) -> bytes:
     Args:
         inputs: Inputs that are pictures; the first ones are drawn.
     """
-    pillow = require_pillow()
     shown = inputs[:_MOST_DRAWN]
     longest = _ALONE if len(shown) == 1 else _OF_SEVERAL
-    drawn = [_drawn(each, longest) for each in shown]
-    columns = min(len(drawn), _COLUMNS)
-    width, height = (max(sizes) for sizes in zip(*(each.size for each in drawn), strict=True))
-    whole = pillow.Image.new("RGB", (width * columns, height * -(-len(drawn) // columns)), "white")
-    for place, each in enumerate(drawn):
-        whole.paste(each, (place % columns * width, place // columns * height))
-    content = io.BytesIO()
-    whole.save(content, "PNG")
-    return content.getvalue()
+    return tiled([_drawn(each, longest) for each in shown], _COLUMNS)
 
 
 def _drawn(each: DecodedInput, longest: int) -> Image:

@@ -96,6 +96,7 @@ class NetworkOutcome:
         nudged: As in `RunModel`.
         is_measured: As in `RunModel`.
         decoded: Things that it found in each inference; empty without a decoder.
+        mean_iou: Mean IoU of its areas and labels of a dataset, in percent; None if it was not measured.
     """
 
     model: str
@@ -110,6 +111,7 @@ class NetworkOutcome:
     nudged: float | None = None
     is_measured: bool = False
     decoded: tuple[Decoded, ...] = ()
+    mean_iou: float | None = None
 
 
 @dataclass(frozen=True)
@@ -253,13 +255,7 @@ def start_virtual_board(boot: NorBoot, models: int, programs: Sequence[Path]) ->
         started.update(read_console([line]).models)
         return ends_run(line) or len(started) >= models
 
-    result = run_nor(
-        find_emulator(boot.board.soc),
-        boot,
-        programs=programs,
-        stop=enough,
-        on_line=show_line,
-    )
+    result = run_nor(find_emulator(boot.board.soc), boot, programs=programs, stop=enough, on_line=show_line)
     log = read_console(result.lines)
     if log.fault:
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")

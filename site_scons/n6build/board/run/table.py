@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from n6build.base.console import clipped, say, show
 from n6build.base.junit import Case, junit
 from n6build.board.run.compare import Verdict
-from n6build.board.run.comparison_text import result_lines, verdict_text
+from n6build.board.run.comparison_text import accuracy_text, result_lines, verdict_text
 from n6build.board.run.console_log import EpochCycles
 from n6build.board.run.instructions import meaning_lines
 from n6build.board.run.npu_epochs import hardware_epochs
@@ -117,7 +117,7 @@ def _split(cycles: EpochCycles) -> str:
 
 
 def run_junit(outcome: Outcome) -> bytes:
-    """Return JUnit XML with a test case for each inference.
+    """Return JUnit XML with a test case for each inference, and one for an accuracy.
 
     Test cases of the virtual board have no time, since it counts instructions.
     """
@@ -132,6 +132,11 @@ def run_junit(outcome: Outcome) -> bytes:
         )
         for network in outcome.networks
         for verdict in network.verdicts
+    ]
+    cases += [
+        Case(network.model, "accuracy on the board", 0.0, "", accuracy_text(network))
+        for network in outcome.networks
+        if accuracy_text(network)
     ]
     cases += [
         Case("virtual board", f"finding {number}", 0.0, text, "") for number, text in enumerate(outcome.findings, 1)

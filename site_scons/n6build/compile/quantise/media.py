@@ -42,7 +42,9 @@ def open_media(files: Sequence[Path], inputs: Sequence[Input], how: Preprocess) 
 
         table = read_table(files[0])
         shapes = {port.name: tuple(table.shape[1:])}
-        return Samples(files[0].name, len(table), shapes, lambda n: {port.name: table[n]}, lambda n: f"row {n}")
+        return Samples(
+            files[0].name, len(table), shapes, lambda n: {port.name: table[n]}, lambda n: f"{files[0].name}[{n}]"
+        )
     return Samples(
         files[0].name if len(files) == 1 else folder,
         len(files),

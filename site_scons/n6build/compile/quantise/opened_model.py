@@ -51,7 +51,7 @@ def opened(file: Path, files: list[Path], settings: Quantise, how: Preprocess) -
     if file.suffix == ".tflite":
         from n6build.compile.quantise.tflite_model import read_float_tflite  # noqa: PLC0415 - of an extra.
 
-        real = read_float_tflite(file, settings)
+        real = read_float_tflite(file, settings, files)
         return Opened(real.data, real.inputs, samples_of(files, real.inputs, how), real.lines)
     # An old file lists its initializers as inputs, which its conversion needs.
     model = with_known_opset(read_float_model(file), file.name)

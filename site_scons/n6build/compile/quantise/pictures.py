@@ -31,7 +31,7 @@ def read_picture(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[n
         picture = next(open_pictures(path)).convert(CHANNELS[channels])
     except N6Error as error:
         what = f"cannot be read as a picture: {error.what}"
-        raise N6Error("N6-QUANT-014", what, where=path.name, hint="save it again as PNG, or remove it") from error
+        raise N6Error("N6-QUANT-014", what, where=path.name, hint=f"{error.hint}, or remove it") from error
     values = np.asarray(_resized(picture, (width, height), how)).reshape(height, width, channels)
     if how.colour == "bgr":
         values = values[..., ::-1]

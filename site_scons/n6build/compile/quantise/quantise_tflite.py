@@ -47,8 +47,9 @@ def quantised_tflite(job: QuantiseJob) -> Quantised:
     if settings.activations not in _BITS:
         what = f"TFLite has no {settings.activations} activations with int8 weights"
         raise N6Error("N6-QUANT-007", what, where=file.name, hint="set quantise.activations: int8")
-    model = read_float_tflite(file, settings)
-    found = samples_of([Path(each) for each in job.samples], model.inputs, job.preprocess)
+    files = [Path(each) for each in job.samples]
+    model = read_float_tflite(file, settings, files)
+    found = samples_of(files, model.inputs, job.preprocess)
     check_samples(found, model.inputs, settings.most)
     excluded = named_operators(model.operators, settings.exclude, file.name)
     if job.compiles:

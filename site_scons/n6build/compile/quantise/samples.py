@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.base.console import kib
 from n6build.base.errors import N6Error
 from n6build.base.npy import MappedError, mapped
+from n6build.base.regular_file import LARGEST_FILE
 from n6build.compile.quantise.float_model import Input
 from n6build.describe.quantise import LEAST_SAMPLES
 
@@ -126,6 +128,10 @@ def _open(path: Path) -> NDArray[Any]:
     try:
         return mapped(path)
     except MappedError as error:
+        if path.stat().st_size > LARGEST_FILE:
+            what = f"has {kib(path.stat().st_size)}, and a file may have {kib(LARGEST_FILE)}"
+            hint = "save the samples as several .npy files in a folder: they are read one after another"
+            raise N6Error("N6-QUANT-005", what, where=path.name, hint=hint) from error
         raise N6Error("N6-QUANT-005", f"is not a valid NumPy array: {error}", where=path.name) from error
 
 

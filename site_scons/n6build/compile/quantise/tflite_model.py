@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import flatbuffers
@@ -18,6 +18,9 @@ from ai_edge_litert import schema_py_generated as schema
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_at_most
 from n6build.compile.quantise.float_model import MAX_BYTES, Input
+from n6build.compile.quantise.media import is_array
+from n6build.compile.quantise.samples import open_samples
+from n6build.compile.quantise.tflite_shapes import fix_shapes, is_open, wanted_shapes
 from n6build.compile.reference.reference_options import names_in
 from n6build.compile.reference.tflite_reader import BROKEN, damaged, read_graph
 from n6build.describe.quantise import Quantise
@@ -48,36 +51,37 @@ class FloatTflite:
     lines: tuple[str, ...]
 
 
-def read_float_tflite(path: Path, settings: Quantise) -> FloatTflite:
+def read_float_tflite(path: Path, settings: Quantise, files: Sequence[Path] = ()) -> FloatTflite:
     """Read a float .tflite model.
 
     Args:
         path: File of the model.
         settings: Settings of stage 0.
+        files: Files with samples; the shape of arrays decides on open sizes.
 
     Raises:
         N6Error: N6-NET-001 or N6-NET-002 for a damaged file; N6-NET-008 for several subgraphs; N6-QUANT-001 for a
-            model that is already quantised; N6-QUANT-002 for open sizes, or others than those of the file;
+            model that is already quantised; N6-QUANT-002 for open sizes that nothing tells;
             N6-QUANT-003 for an output that no operator makes; N6-QUANT-015 for a constant one.
     """
     # The reader bounds every count; only then the library of the schema makes objects of them.
     read_graph(path)
     try:
-        return _brought_up(_tree_of(read_at_most(path, MAX_BYTES)), settings, path.name)
+        return _brought_up(_tree_of(read_at_most(path, MAX_BYTES)), settings, files, path.name)
     except BROKEN as error:
         raise damaged(path.name, f"a table points outside the file ({type(error).__name__})") from error
 
 
-def _brought_up(tree: schema.ModelT, settings: Quantise, where: str) -> FloatTflite:
+def _brought_up(tree: schema.ModelT, settings: Quantise, files: Sequence[Path], where: str) -> FloatTflite:
     for code in tree.operatorCodes:
         code.builtinCode = max(code.builtinCode, code.deprecatedBuiltinCode)
     # The first subgraph computes; without operators of variables, no other one is called.
     graph = tree.subgraphs[0]
     _refuse_integers(graph, where)
     lines = _keep_outputs(tree, settings.outputs, where)
+    inputs, shapes = _fixed_inputs(tree, settings.shape, files, where)
     reached = _reached(graph)
     _refuse_constants(graph, reached, where)
-    inputs, shapes = _fixed_inputs(graph, settings.shape, where)
     _fold_half_precision(tree)
     _own_constants(tree)
     _rename(graph)
@@ -183,28 +187,28 @@ def _refuse_constants(graph: schema.SubGraphT, reached: set[int], where: str) ->
         raise N6Error("N6-QUANT-015", what, where=where, hint=hint)
 
 
-def _fixed_inputs(graph: schema.SubGraphT, sizes: dict[str, int], where: str) -> tuple[list[Input], list[str]]:
-    """Return the inputs, and a line for each open batch."""
-    hint = "convert the model again with an input of that size"
-    inputs, lines = [], []
-    for index in graph.inputs:
-        tensor = graph.tensors[index]
-        shape = tuple(int(each) for each in (tensor.shape if tensor.shape is not None else ()))
-        wrong = next((name for name, size in sizes.items() if name != "batch" or size != shape[:1][0]), None)
-        if wrong is not None:
-            what = f"quantise.shape has {wrong} {sizes[wrong]}, but the sizes of a .tflite file are fixed"
-            raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
-        signature = tensor.shapeSignature if tensor.shapeSignature is not None else ()
-        open_axes = [axis for axis, size in enumerate(signature) if size < 0]
-        if any(open_axes):
-            what = f"input '{_shown(tensor)}' has an open dimension {max(open_axes)}"
-            raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
-        if open_axes:
-            lines.append(f"{_shown(tensor)} is {' x '.join(map(str, shape))}: batch {shape[0]}")
-        inputs.append(Input(_shown(tensor), shape, _TYPES[tensor.type]))
+def _fixed_inputs(
+    tree: schema.ModelT, sizes: dict[str, int], files: Sequence[Path], where: str
+) -> tuple[list[Input], list[str]]:
+    """Give every tensor a fixed shape.
+
+    The inputs are returned, and a line for each that was open.
+    """
+    graph = tree.subgraphs[0]
+    ports = [graph.tensors[index] for index in graph.inputs]
+    inputs = [Input(_shown(each), tuple(map(int, _shape(each))), _TYPES[each.type]) for each in ports]
+    # Arrays tell open sizes; pictures and sounds get the size that the input has.
+    rows = open_samples(files, inputs).shapes if files and is_array(files[0]) else {}
+    shapes, lines = wanted_shapes(graph, sizes, rows, where)
+    if is_open(graph, shapes):
+        fix_shapes(tree, _packed(tree), shapes, where)
     for tensor in graph.tensors:
         tensor.shapeSignature = None
-    return inputs, lines
+    return [replace(each, shape=shape) for each, shape in zip(inputs, shapes, strict=True)], lines
+
+
+def _shape(tensor: schema.TensorT) -> Sequence[int]:
+    return tensor.shape if tensor.shape is not None else ()
 
 
 def _fold_half_precision(tree: schema.ModelT) -> None:

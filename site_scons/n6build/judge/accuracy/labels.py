@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,27 +14,41 @@ from n6build.base.npy import array_of
 
 _MOST_BYTES = 64 << 20
 _SHOWN = 80
+_DIGITS = 10
+_BETWEEN = re.compile("[,;\t]")
 
 
-def read_labels(path: Path, classes: Sequence[str], count: int) -> list[int]:
+def read_labels(path: Path, names: Sequence[str], samples: Sequence[str], classes: int) -> list[int]:
     """Read the label of each sample.
 
     Args:
-        path: A .npy file of integers, or a text file with a class in each line, by name or number.
-        classes: Names of the classes; empty if only numbers are known.
-        count: Number of samples.
+        path: A .npy file of integers, or a text file with a class in each line, by name or number. A .csv file may have
+            the name of a sample before each class.
+        names: Names of the classes; empty if only numbers are known.
+        samples: Names of the samples.
+        classes: Number of classes of the network, 0 if it has none.
 
     Raises:
         N6Error: N6-QUANT-012 if they do not fit; N6-FILE-00x.
     """
-    data = read_at_most(path, _MOST_BYTES)
-    labels = _of_npy(data, path) if path.suffix == ".npy" else _of_lines(data, classes, path)
+    if not classes:
+        hint = "omit quantise.labels, or give pictures with the class of each pixel"
+        raise N6Error("N6-QUANT-012", "has classes, but no output of the network has", where=path.name, hint=hint)
+    data, count = read_at_most(path, _MOST_BYTES), len(samples)
+    if path.suffix == ".npy":
+        labels = _of_npy(data, path)
+    else:
+        lines = [line.strip() for line in data.decode("utf-8-sig", "replace").splitlines()]
+        cells = [[cell.strip() for cell in _BETWEEN.split(line)] for line in lines if line]
+        is_table = path.suffix == ".csv" and bool(cells) and len(cells[0]) > 1
+        labels = _of_table(cells, names, samples, path) if is_table else _of_lines(lines, names, path)
     if len(labels) != count:
         what = f"has {len(labels)} labels, but there are {count} samples"
         raise N6Error("N6-QUANT-012", what, where=path.name, hint="give a label for each sample, in the samples' order")
-    wrong = [number for number in labels if not 0 <= number < (len(classes) or number + 1)]
+    last = (len(names) or classes) - 1
+    wrong = [number for number in labels if not 0 <= number <= last]
     if wrong:
-        what = f"has the label {wrong[0]}, but classes are numbered from 0 to {len(classes) - 1}"
+        what = f"has the label {wrong[0]}, but classes are numbered from 0 to {last}"
         raise N6Error("N6-QUANT-012", what, where=path.name, hint="correct the labels, or classes in model.yaml")
     return labels
 
@@ -71,18 +86,28 @@ def _of_npy(data: bytes, path: Path) -> list[int]:
     return [int(each) for each in np.ravel(array)]
 
 
-def _of_lines(data: bytes, classes: Sequence[str], path: Path) -> list[int]:
-    labels = []
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines()):
-        word = line.strip()
-        if word in classes:
-            labels.append(classes.index(word))
-        elif word.isascii() and word.isdigit() and len(word) < 10:
-            labels.append(int(word))
-        elif word:
-            what = f"'{word[:_SHOWN]}' is not a class of this model"
-            hint = (
-                did_you_mean(word, classes) if classes else "add the names of the classes to model.yaml: classes: [...]"
-            )
-            raise N6Error("N6-QUANT-012", what, where=f"{path.name}:{number + 1}", hint=hint)
-    return labels
+def _of_lines(lines: Sequence[str], classes: Sequence[str], path: Path) -> list[int]:
+    return [_class(word, classes, f"{path.name}:{number}") for number, word in enumerate(lines, 1) if word]
+
+
+def _of_table(cells: Sequence[Sequence[str]], classes: Sequence[str], samples: Sequence[str], path: Path) -> list[int]:
+    """Return the class beside the name of each sample."""
+    known = {Path(row[0]).name: row[1] for row in cells if len(row) > 1}
+    lost = next((name for name in samples if name not in known), None)
+    if lost is not None or len(set(samples)) < len(samples):
+        what = (
+            f"has no line for sample '{lost[:_SHOWN]}'" if lost else "names files, but two samples have the same name"
+        )
+        hint = "write the name of a file and its class into each line, for example 1.png,cat"
+        raise N6Error("N6-QUANT-012", what, where=path.name, hint=hint)
+    return [_class(known[name], classes, f"{path.name}, {name}") for name in samples]
+
+
+def _class(word: str, classes: Sequence[str], where: str) -> int:
+    if word in classes:
+        return classes.index(word)
+    if word.isascii() and word.isdigit() and len(word) < _DIGITS:
+        return int(word)
+    what = f"'{word[:_SHOWN]}' is not a class of this model"
+    hint = did_you_mean(word, classes) if classes else "add the names of the classes to model.yaml: classes: [...]"
+    raise N6Error("N6-QUANT-012", what, where=where, hint=hint)

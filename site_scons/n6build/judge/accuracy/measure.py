@@ -9,73 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.judge.accuracy.figures import Accuracy, OutputFigures, TensorFigures
+
 # More decibels than float32 can show; equal outputs have no noise at all.
 MOST_DECIBELS = 150.0
 _TOP = 5
-
-
-@dataclass(frozen=True)
-class OutputFigures:
-    """Figures of one output.
-
-    Attributes:
-        name: Name of the output.
-        sqnr_db: Power of the float output over that of the difference, in decibels.
-        same: Number of samples whose largest element is the same; None if the output has no classes.
-    """
-
-    name: str
-    sqnr_db: float
-    same: int | None
-
-
-@dataclass(frozen=True)
-class TensorFigures:
-    """Figures of a tensor inside the networks.
-
-    Attributes:
-        name: Name of the tensor.
-        sqnr_db: Power of the float tensor over that of the difference, in decibels.
-    """
-
-    name: str
-    sqnr_db: float
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """Figures of an int8 model.
-
-    Attributes:
-        count: Number of samples.
-        outputs: Figures of each output.
-        labelled: Number of samples with a label.
-        float_top1: Samples for which the float model is right.
-        int8_top1: Samples for which the int8 model is right.
-        float_top5: Samples with the right class among the float model's first five.
-        int8_top5: Samples with the right class among the int8 model's first five.
-        tensors: Figures of the tensors that both models have, the worst one first.
-    """
-
-    count: int
-    outputs: tuple[OutputFigures, ...]
-    labelled: int = 0
-    float_top1: int = 0
-    int8_top1: int = 0
-    float_top5: int = 0
-    int8_top5: int = 0
-    tensors: tuple[TensorFigures, ...] = ()
-
-    @property
-    def drop(self) -> float | None:
-        """Return the loss in percentage points, None without labels and classes.
-
-        Without labels, it is the share of samples of another class than the float model's.
-        """
-        if self.labelled:
-            return 100 * (self.float_top1 - self.int8_top1) / self.labelled
-        agreed = [each.same for each in self.outputs if each.same is not None]
-        return 100 * (1 - min(agreed) / self.count) if agreed and self.count else None
 
 
 @dataclass
@@ -127,7 +65,7 @@ class Sums:
             self._same = [0 if has_classes(each.shape) else None for each in real]
         self._count += 1
         for place, (wanted, found) in enumerate(zip(real, int8, strict=True)):
-            one, other = np.asarray(wanted, np.float64).ravel(), np.asarray(found, np.float64).ravel()
+            one, other = _of_one_length(wanted, found)
             self._power[place] += float(one @ one)
             self._noise[place] += float((one - other) @ (one - other))
             same = self._same[place]
@@ -147,6 +85,16 @@ class Sums:
         outputs = tuple(map(OutputFigures, self.names, ratios, self._same))
         float_top1, int8_top1, float_top5, int8_top5 = self._right
         return Accuracy(self._count, outputs, self._labelled, float_top1, int8_top1, float_top5, int8_top5)
+
+
+def _of_one_length(*values: NDArray[np.generic]) -> list[NDArray[np.float64]]:
+    """Return values as lists of one length.
+
+    Selected boxes end with -1, as those of a network do.
+    """
+    flat = [np.asarray(each, np.float64).ravel() for each in values]
+    longest = max(map(len, flat))
+    return [np.pad(each, (0, longest - len(each)), constant_values=-1) for each in flat]
 
 
 def decibels(power: float, noise: float) -> float:

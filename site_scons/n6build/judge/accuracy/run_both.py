@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,13 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.compile.quantise.float_model import MAX_BYTES, first_line
 from n6build.compile.quantise.opened_model import Opened, opened
-from n6build.compile.quantise.samples import Sample, as_stored, fitted
+from n6build.compile.quantise.samples import Sample, Samples, as_stored, fitted
 from n6build.compile.quantise.sessions import FloatSession
+from n6build.judge.accuracy.areas import area_sums, has_pixel_labels
+from n6build.judge.accuracy.figures import Accuracy, TensorFigures
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.labels import folder_labels, read_labels
-from n6build.judge.accuracy.measure import Accuracy, Sums, TensorFigures, TensorSums
+from n6build.judge.accuracy.measure import Sums, TensorSums, has_classes
 from n6build.judge.compare.onnx_interpreter import OnnxModel
 from n6build.judge.compare.tflite_interpreter import TfliteModel
 
@@ -37,7 +40,6 @@ def measured(job: AccuracyJob) -> Accuracy:
     """
     file = Path(job.float_model)
     found = opened(file, [Path(each) for each in job.samples], job.settings, job.preprocess)
-    labels = _labels(job, found.samples.count)
     try:
         real, int8 = _interpreters(found.model, Path(job.int8_model))
     except Exception as error:  # The library raises errors of many kinds.
@@ -45,13 +47,18 @@ def measured(job: AccuracyJob) -> Accuracy:
         raise N6Error("N6-QUANT-008", what, where=Path(job.int8_model).name) from error
     ports = int8.output_ports()
     sums = Sums(real.outputs)
+    labels = _labels(job, found.samples, _classes([each.shape for each in ports]))
+    areas = area_sums(job, real.outputs, [each.shape for each in ports], found.samples.count)
     for number in found.samples.spread(job.settings.most):
         sample = fitted(found.samples, number, found.inputs)
         wanted = real.run(sample)
         int8.run([as_stored(sample[each.name], each.type, each.scale, each.zero_point) for each in int8.inputs()])
         got = [_real(values, port.scale, port.zero_point) for values, port in zip(int8.outputs(), ports, strict=True)]
         sums.add(wanted, got, None if labels is None else labels[number])
-    return replace(sums.figures(), tensors=_inside(found, Path(job.int8_model), job.settings.most))
+        if areas:
+            areas.add(number, wanted, got)
+    inside = _inside(found, Path(job.int8_model), job.settings.most)
+    return replace(sums.figures(), tensors=inside, areas=areas.figures() if areas else None)
 
 
 def _inside(found: Opened, file: Path, most: int) -> tuple[TensorFigures, ...]:
@@ -97,10 +104,20 @@ def _interpreters(real: bytes, int8: Path) -> tuple[FloatSession | TfliteSession
     return FloatSession(real), OnnxModel(data, all_tensors=False)
 
 
-def _labels(job: AccuracyJob, count: int) -> list[int] | None:
-    if job.by_folder:
-        return folder_labels([Path(each) for each in job.samples], job.classes)
-    return read_labels(Path(job.labels), job.classes, count) if job.labels else None
+def _classes(shapes: Sequence[Sequence[int]]) -> int:
+    """Return the number of classes of the first output that has some, or 0."""
+    return next((math.prod(each) for each in shapes if has_classes(each)), 0)
+
+
+def _labels(job: AccuracyJob, samples: Samples, classes: int) -> list[int] | None:
+    """Return the class of each sample, or None without labels of this kind."""
+    labels, files = ([Path(each) for each in names] for names in (job.labels, job.samples))
+    if labels:
+        names = [samples.names(number) for number in range(samples.count)]
+        return None if has_pixel_labels(labels) else read_labels(labels[0], job.classes, names, classes)
+    # Without names of the classes, folders of another number sort the samples by something else.
+    by_folder = job.by_folder and (job.classes or len({each.parent for each in files}) == classes)
+    return folder_labels(files, job.classes) if by_folder else None
 
 
 def _real(values: NDArray[np.generic], scale: float, zero_point: int) -> NDArray[np.generic]:

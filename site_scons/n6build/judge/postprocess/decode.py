@@ -201,19 +201,33 @@ def _classes(layout: Layout, outputs: Sequence[Floats]) -> tuple[Found, ...]:
     )
 
 
-def _areas(layout: Layout, outputs: Sequence[Floats]) -> Decoded:
-    """Return the class of each pixel.
+def pixel_classes(layout: Layout, outputs: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
+    """Return the class of each pixel, row by row.
 
     A single plane has its class where its score is high enough.
+
+    Args:
+        layout: Layout of a decoder `segmentation`.
+        outputs: Values of its outputs, as real numbers.
     """
-    classes, scores = _best(layout, _values(layout.levels[0].scores, outputs))
-    alone = layout.levels[0].scores.columns == 1
-    if alone:
-        classes = (scores >= np.float32(layout.settings.score)).astype(np.int64)
+    values = [np.asarray(each, np.float32).ravel() for each in outputs]
+    classes, scores = _best(layout, _values(layout.levels[0].scores, values))
+    if layout.levels[0].scores.columns > 1:
+        return classes
+    return (scores >= np.float32(layout.settings.score)).astype(np.int64)
+
+
+def _areas(layout: Layout, outputs: Sequence[Floats]) -> Decoded:
+    classes = pixel_classes(layout, outputs)
     starts = np.concatenate([[0], np.flatnonzero(np.diff(classes)) + 1])
     lengths = np.diff([*starts, len(classes)])
     mask = tuple((int(classes[start]), int(length)) for start, length in zip(starts, lengths, strict=True))
     counts = np.bincount(classes)
-    names = ("background", *layout.names) if alone else layout.names
+    names = area_names(layout)
     areas = [Found(names[each], int(counts[each]) / len(classes)) for each in np.flatnonzero(counts)]
     return Decoded(tuple(sorted(areas, key=lambda each: -each.score)), layout.size, layout.area, mask)
+
+
+def area_names(layout: Layout) -> tuple[str, ...]:
+    """Return the names of the classes of pixels; a single plane has a background, too."""
+    return ("background", *layout.names) if layout.levels[0].scores.columns == 1 else layout.names

@@ -17,7 +17,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most, write_atomically
 from n6build.engine.step import canonical
 from n6build.tell.matrix.commit import Commit
-from n6build.tell.matrix.result import Count, PairResult, Seconds
+from n6build.tell.matrix.result import Count, Decibels, PairResult, Percent, Seconds
 from n6build.tell.matrix.shard_results import Option
 
 FORMAT = 1
@@ -39,6 +39,8 @@ class Figures:
     activation_bytes: Count
     instructions: Count
     seconds: Seconds | None = None
+    accuracy: Percent | None = None
+    sqnr_db: Decibels | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ def entry_of(commit: str, options: Sequence[str], results: Iterable[PairResult])
             each.activation_bytes,
             each.instructions,
             round(each.seconds, 2) if each.built == "built" else None,
+            each.accuracy,
+            each.sqnr_db,
         )
         for each in results
         if each.passed
@@ -126,4 +130,17 @@ def write_history(path: Path, entries: Iterable[Entry]) -> None:
     Raises:
         N6Error: N6-FILE-001.
     """
-    write_atomically(path, "".join(canonical(asdict(entry)) + "\n" for entry in entries))
+    write_atomically(path, "".join(canonical(_line(entry)) + "\n" for entry in entries))
+
+
+def _line(entry: Entry) -> dict[str, object]:
+    """Return an entry for JSON, without keys of an accuracy that was not measured.
+
+    So lines of older versions stay as they are under version control.
+    """
+    line = asdict(entry)
+    for figures in line["figures"].values():
+        for key in ("accuracy", "sqnr_db"):
+            if figures[key] is None:
+                del figures[key]
+    return line

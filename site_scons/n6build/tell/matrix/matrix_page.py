@@ -10,8 +10,8 @@ from n6build.tell.matrix.result import PairResult, Row
 from n6build.tell.pages import page_environment
 
 TEMPLATE = Path(__file__).with_name("matrix.html.j2")
-NUMBERS = frozenset({"time", "Appli", "RAM", "instructions", "expected"})
-COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "expected", "change")
+NUMBERS = frozenset({"time", "Appli", "RAM", "instructions", "expected", "accuracy"})
+COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "expected", "accuracy", "change")
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -27,8 +27,17 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{result.activation_bytes:,}" if result.activation_bytes else "",
         f"{result.instructions:,}" if result.instructions else "",
         result.expected,
+        _accuracy(result),
         row.change,
     )
+
+
+def _accuracy(result: PairResult) -> str:
+    """Return the figures of an int8 file made here, such as '91.0 %, 31.7 dB'."""
+    share = "" if result.accuracy is None else f"{result.accuracy:.1f} %, "
+    if not share and result.agreement is not None:
+        share = f"{result.agreement:.1f} % agree, "
+    return "" if result.sqnr_db is None else f"{share}{result.sqnr_db:.1f} dB"
 
 
 def _verdict(result: PairResult) -> str:
@@ -38,15 +47,27 @@ def _verdict(result: PairResult) -> str:
     return f"{result.equal} of {result.outputs} equal{near}" if result.outputs else "passed"
 
 
+def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return the heading and the rows.
+
+    Without int8 files made here, there is no column for their accuracy.
+    """
+    lines = [COLUMNS, *(cells(row) for row in rows)]
+    place = COLUMNS.index("accuracy")
+    if any(line[place] for line in lines[1:]):
+        return lines
+    return [(*line[:place], *line[place + 1 :]) for line in lines]
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return aligned columns, followed by the first line of each failure."""
-    lines = [COLUMNS, *(cells(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    lines = _lines(rows)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     text = "".join(
         "  "
         + "  ".join(
             cell.rjust(width) if column in NUMBERS else cell.ljust(width)
-            for column, cell, width in zip(COLUMNS, line, widths, strict=True)
+            for column, cell, width in zip(lines[0], line, widths, strict=True)
         ).rstrip()
         + "\n"
         for line in lines
@@ -70,7 +91,9 @@ def matrix_junit(rows: Sequence[Row]) -> bytes:
 
 def page(rows: Sequence[Row]) -> str:
     """Return the text of matrix.html."""
-    shown = [(row, cells(row)) for row in rows]
+    columns, *lines = _lines(rows)
     passed = sum(row.result.passed for row in rows)
     template = page_environment(TEMPLATE.parent).get_template(TEMPLATE.name)
-    return str(template.render(columns=COLUMNS, numbers=NUMBERS, rows=shown, passed=passed))
+    return str(
+        template.render(columns=columns, numbers=NUMBERS, rows=list(zip(rows, lines, strict=True)), passed=passed)
+    )

@@ -3,13 +3,14 @@
 matrix:
   history: figures.jsonl
   most_growth: {appli_bytes: 1, instructions: 0.5}
+  most_loss: {accuracy: 0.5}
   accepted:
     0123abc: the softmax of the new runtime is exact, and slower
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,19 @@ class MostGrowth:
 
 
 @dataclass(frozen=True)
+class MostLoss:
+    """The most loss of each figure of int8 files that n6build makes.
+
+    Attributes:
+        accuracy: percentage points of top-1 or mean IoU, with labels.
+        sqnr_db: decibels of the worst output.
+    """
+
+    accuracy: Percent | None = None
+    sqnr_db: Percent | None = None
+
+
+@dataclass(frozen=True)
 class MatrixSettings:
     """The settings of a matrix.
 
@@ -49,6 +63,7 @@ class MatrixSettings:
 
     history: FileName | None = None
     most_growth: MostGrowth = field(default_factory=MostGrowth)
+    most_loss: MostLoss = field(default_factory=MostLoss)
     accepted: dict[str, str] = field(default_factory=dict)
 
 
@@ -64,7 +79,7 @@ class Limits:
     """The limits of a matrix.
 
     Attributes:
-        most: percent by figure.
+        most: percent by figure; points or decibels of a figure that should be high.
         where: file:line of the limit by figure.
         accepted: beginnings of commits.
     """
@@ -88,7 +103,9 @@ def read_limits(folder: Path) -> Limits:
     path = folder / FILE
     document = read_document(path, shown_as=FILE) if is_file(path) else parse_document("{}", FILE)
     matrix = document.load(ProjectSettings).matrix
-    most = {each.name: getattr(matrix.most_growth, each.name) for each in fields(MostGrowth)}
+    groups = {"most_growth": asdict(matrix.most_growth), "most_loss": asdict(matrix.most_loss)}
+    keys = {name: key for key, group in groups.items() for name in group}
+    most = {name: groups[key][name] for name, key in keys.items()}
     for commit, reason in matrix.accepted.items():
         is_commit = 7 <= len(commit) <= 64 and not set(commit) - set("0123456789abcdef")
         if not is_commit or not reason.strip():
@@ -98,6 +115,6 @@ def read_limits(folder: Path) -> Limits:
     return Limits(
         matrix.history,
         {name: percent for name, percent in most.items() if percent is not None},
-        {name: document.where("matrix", "most_growth", name) for name in most},
+        {name: document.where("matrix", key, name) for name, key in keys.items()},
         tuple(matrix.accepted),
     )

@@ -15,6 +15,7 @@ from n6build.base.regular_file import content_of
 from n6build.board.run.session import Outcome, read_outcome
 from n6build.engine.perform import DoneStep
 from n6build.engine.plan import Plan
+from n6build.judge.accuracy.figures import ACCURACY, Accuracy, read_accuracy
 from n6build.judge.timing.timing_table import span_text
 from n6build.place.memory_plan.plan import read_plan
 
@@ -24,6 +25,8 @@ Name = Annotated[str, Meta(pattern=r"^[\w.+-]{1,200}\Z")]
 Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]{0,200}\Z")]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+Percent = Annotated[float, Meta(ge=0, le=100)]
+Decibels = Annotated[float, Meta(ge=-1000, le=1000)]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class PairResult:
         outputs: number of outputs.
         near: number of other outputs within the tolerance of their network.
         expected: expected time of the networks on the chip, as text; empty if none ran.
+        accuracy: top-1 or mean IoU of the int8 file that n6build made, in percent; None without labels.
+        agreement: share of samples or pixels with the class of the float model, in percent; None without classes.
+        sqnr_db: decibels of its worst output; None if n6build made no int8 file.
     """
 
     board: Name
@@ -53,6 +59,9 @@ class PairResult:
     outputs: Count
     near: Count = 0
     expected: Line = ""
+    accuracy: Percent | None = None
+    agreement: Percent | None = None
+    sqnr_db: Decibels | None = None
 
     @property
     def passed(self) -> bool:
@@ -93,6 +102,7 @@ def pair_result(
     own = {name for name in names if name.startswith(f"{folder}/") or name.endswith(f"-{model}.json")}
     outcome = _outcome(Path(run))
     verdicts = [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
+    figures = _figures(plan)
     return PairResult(
         board=board,
         model=model,
@@ -106,7 +116,17 @@ def pair_result(
         outputs=sum(verdict.equal is not None for verdict in verdicts),
         expected=_expected(outcome),
         near=sum(verdict.passes is True and not verdict.equal for verdict in verdicts),
+        accuracy=round(figures.shares[0][2], 2) if figures and figures.shares else None,
+        agreement=round(figures.agreement[1], 2) if figures and figures.agreement else None,
+        sqnr_db=figures.sqnr_db if figures else None,
     )
+
+
+def _figures(plan: Plan) -> Accuracy | None:
+    """Return the figures of the first int8 file that the plan makes; None without one."""
+    files = (Path(output) for step in plan.steps for output in step.outputs if output.endswith(f"/{ACCURACY}"))
+    file = next(files, None)
+    return read_accuracy(file) if file and file.is_file() else None
 
 
 def _expected(outcome: Outcome | None) -> str:
@@ -188,6 +208,14 @@ def _change(now: PairResult, before: PairResult | None) -> str:
             ("instructions", now.instructions, before.instructions),
         )
         if after != earlier
+    ]
+    differences += [
+        f"{after - earlier:+.1f} {what}"
+        for what, after, earlier in (
+            ("points of accuracy", now.accuracy, before.accuracy),
+            ("dB", now.sqnr_db, before.sqnr_db),
+        )
+        if after is not None and earlier is not None and after != earlier
     ]
     return ", ".join(differences) or "the same"
 

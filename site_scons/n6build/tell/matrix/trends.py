@@ -6,7 +6,7 @@ stays one until it is fixed or accepted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from n6build.base.console import say
@@ -20,7 +20,11 @@ FIGURES = {
     "activation_bytes": "RAM, bytes",
     "instructions": "instructions of an inference",
     "seconds": "seconds to build",
+    "accuracy": "accuracy of int8, %",
+    "sqnr_db": "SQNR of int8, dB",
 }
+# Figures that should be high; their loss counts, in their own unit.
+HIGH = ("accuracy", "sqnr_db")
 _SHOWN_DIGITS = 10
 _LINES = 16
 
@@ -31,7 +35,7 @@ class Point:
 
     Attributes:
         before: figure to compare with, None for the first.
-        growth: growth in percent of `before`.
+        growth: growth in percent of `before`; the loss of a figure in `HIGH`.
         is_regression: whether the growth is above the limit.
     """
 
@@ -72,7 +76,7 @@ def trends_of(entries: Sequence[Entry], options: Sequence[str], limits: Limits) 
         Trend(pair, figure, points)
         for pair in pairs
         for figure in FIGURES
-        if (points := tuple(_points(_values(own, pair, figure), limits.most.get(figure), limits.accepted)))
+        if (points := tuple(_points(figure, _values(own, pair, figure), limits)))
     ]
 
 
@@ -84,12 +88,13 @@ def _values(entries: Iterable[Entry], pair: str, figure: str) -> Iterator[tuple[
             yield entry.commit, value
 
 
-def _points(values: Iterable[tuple[str, float]], most: float | None, accepted: Collection[str]) -> Iterator[Point]:
+def _points(figure: str, values: Iterable[tuple[str, float]], limits: Limits) -> Iterator[Point]:
     before: float | None = None
     before_commit = ""
+    most, accepted = limits.most.get(figure), tuple(limits.accepted)
     for commit, value in values:
-        growth = _growth(value, before)
-        is_regression = most is not None and growth > most and not commit.startswith(tuple(accepted))
+        growth = (before or value) - value if figure in HIGH else _growth(value, before)
+        is_regression = most is not None and growth > most and not commit.startswith(accepted)
         yield Point(commit, value, before, before_commit, growth, is_regression)
         if not is_regression:
             before, before_commit = value, commit
@@ -128,8 +133,8 @@ def raise_if_worse(found: Sequence[tuple[Trend, Point]], limits: Limits) -> None
     if len(found) > _LINES:
         say("Worse", f"{len(found) - _LINES} more", "trends.html has all of them")
     trend, point = found[0]
-    many = f"{len(found)} figures grew beyond their limits, first" if len(found) > 1 else "grew beyond its limit:"
-    hint = f"reduce it, or accept it with a reason in n6build.yaml: matrix.accepted: {{'{point.commit[:12]}': ...}}"
+    many = f"{len(found)} figures are beyond their limits, first" if len(found) > 1 else "is beyond its limit:"
+    hint = f"correct it, or accept it with a reason in n6build.yaml: matrix.accepted: {{'{point.commit[:12]}': ...}}"
     what = f"{many} {trend.pair}: {sentence(trend, point, limits.most)}"
     raise N6Error("N6-MATRIX-006", what, where=limits.where[trend.figure], hint=hint)
 
@@ -140,8 +145,10 @@ def sentence(trend: Trend, point: Point, most: Mapping[str, float]) -> str:
     Example: 'instructions of an inference: 1,500,000, 2.07 % more than 1,469,573 at 0123abc; at most
     1 %'.
     """
-    grew = f"{point.growth:.2f} % more than" if point.growth != float("inf") else "where it was"
-    limit = f"; at most {most[trend.figure]:g} %" if trend.figure in most else ""
+    unit = "" if trend.figure in HIGH else " %"
+    grew = f"{point.growth:.2f}{unit} {'less' if not unit else 'more'} than"
+    grew = "where it was" if point.growth == float("inf") else grew
+    limit = f"; at most {most[trend.figure]:g}{unit}" if trend.figure in most else ""
     was = shown(point.before or 0)
     return (
         f"{FIGURES[trend.figure]}: {shown(point.value)}, {grew} {was} at {point.before_commit[:_SHOWN_DIGITS]}{limit}"
