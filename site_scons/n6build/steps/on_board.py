@@ -285,6 +285,7 @@ def _run_steps(
         labels=given.labels,
         pictures=given.pictures,
         areas=given.areas,
+        boxes=given.boxes,
     )
     compared = [(each, expected_outputs(job.folder, each, given.file, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
