@@ -267,7 +267,7 @@ def _run_steps(
             gdb=choices.gdb,
             trace=choices.trace,
             sound=sound,
-            vision=Vision(choices.camera, choices.display, choices.unplug),
+            vision=Vision(choices.camera, choices.display, choices.unplug, choices.camera_format == "raw"),
         )
         return [watched]
     if choices.epochs:

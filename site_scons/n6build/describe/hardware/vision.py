@@ -10,7 +10,7 @@ from n6build.describe.hardware.i2c import Sensor
 from n6build.describe.hardware.pins import PortLines
 
 # Values of DCMIPP's P1DMCR.TYPE (names of ST's HAL).
-_PATTERNS = {"RGGB": 0, "GRBG": 1, "GBRG": 2, "BGGR": 3}
+PATTERNS = {"RGGB": 0, "GRBG": 1, "GBRG": 2, "BGGR": 3}
 # The PHY of CSI takes a clock of 20 MHz, and DCMIPP at most 333 MHz (ST's camera middleware).
 _PHY_HZ, _DCMIPP_HZ = 20_000_000, 333_333_333
 
@@ -117,7 +117,7 @@ def camera_constants(camera: Camera, address: int, sensor: Sensor, pll1_hz: int)
         sensor.lanes,
         sensor.bits,
         sensor.black,
-        _PATTERNS[sensor.pattern],
+        PATTERNS[sensor.pattern],
         sensor.settings,
         (sensor.streams.number, sensor.streams.value),
         -(-pll1_hz // _DCMIPP_HZ),
