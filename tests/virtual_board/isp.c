@@ -9,7 +9,7 @@
 
 int main(void)
 {
-    int32_t words[31];
+    int32_t words[34];
     N6VirtSums sums = {0};
 
     if (fread(words, sizeof(words), 1, stdin) != 1) {
@@ -25,9 +25,10 @@ int main(void)
             isp.factor[i][j] = words[16 + 3 * i + j];
         }
     }
-    N6VirtSensor sensor = {(uint32_t)words[25], (uint32_t)words[26]};
-    uint32_t width = (uint32_t)words[27], height = (uint32_t)words[28];
-    N6VirtWindow window = {1, 1, (uint32_t)words[29], (uint32_t)words[30]};
+    N6VirtSensor sensor = {(uint32_t)words[25], (uint32_t)words[26],
+                           {(uint32_t)words[27], (uint32_t)words[28], (uint32_t)words[29]}};
+    uint32_t width = (uint32_t)words[30], height = (uint32_t)words[31];
+    N6VirtWindow window = {1, 1, (uint32_t)words[32], (uint32_t)words[33]};
     size_t bytes = 3 * (size_t)width * height;
     uint8_t *scene = malloc(bytes), *to = malloc(bytes);
     if (fread(scene, bytes, 1, stdin) != 1) {

@@ -41,6 +41,7 @@ class Isp:
     factor: tuple[int, ...] = field(default=ONE)
     sensor: int = 0
     sensor_black: int = 0
+    daylight: tuple[int, int, int] = (100, 100, 100)
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,18 @@ def develop(tmp_path_factory: pytest.TempPathFactory) -> Develop:
     def call(isp: Isp, scene: Picture, window: tuple[int, int]) -> Developed:
         height, width, _ = scene.shape
         switches = (isp.has_colours, isp.pattern, isp.has_matrix, isp.has_gamma)
-        words = (*isp.black, *isp.gain, *isp.shift, *switches, *isp.offset, *isp.factor, isp.sensor, isp.sensor_black)
-        data = struct.pack("<31i", *words, width, height, *window) + scene.tobytes()
+        words = (
+            *isp.black,
+            *isp.gain,
+            *isp.shift,
+            *switches,
+            *isp.offset,
+            *isp.factor,
+            isp.sensor,
+            isp.sensor_black,
+            *isp.daylight,
+        )
+        data = struct.pack("<34i", *words, width, height, *window) + scene.tobytes()
         done = subprocess.run([str(program)], input=data, capture_output=True, check=True).stdout
         sums = struct.unpack("<6Q", done[-48:])
         return Developed(np.frombuffer(done[:-48], np.uint8).reshape(height, width, 3), sums[:3], sums[3:])
@@ -84,7 +95,8 @@ def colours_of(pattern: int, height: int, width: int) -> Integers:
 def expected(isp: Isp, scene: Picture, window: tuple[int, int]) -> Developed:
     height, width, _ = scene.shape
     black = 4 * isp.sensor_black
-    linear = (black + (scene / 255.0) ** 2.2 * (1023 - black)).astype(np.int64)
+    light = np.minimum((scene / 255.0) ** 2.2 * 100 / np.array(isp.daylight), 1)
+    linear = (black + light * (1023 - black)).astype(np.int64)
     sent, taken = colours_of(isp.sensor, height, width), colours_of(isp.pattern, height, width)
     raw = np.take_along_axis(linear, sent[..., np.newaxis], 2)[..., 0]
     seen = (slice(1, 1 + window[1]), slice(1, 1 + window[0]))
@@ -112,19 +124,9 @@ def isps(draw: st.DrawFn) -> Isp:
     switches = [draw(st.booleans()) for _ in range(3)]
     patterns = [draw(st.integers(0, 3)) for _ in range(2)]
     black = draw(st.integers(0, 255))
-    return Isp(
-        three[0],
-        three[1],
-        three[2],
-        switches[0],
-        patterns[0],
-        switches[1],
-        switches[2],
-        three[3],
-        factor,
-        patterns[1],
-        black,
-    )
+    daylight = draw(st.tuples(*[st.integers(25, 400)] * 3))
+    taken = (three[0], three[1], three[2], switches[0], patterns[0], switches[1], switches[2], three[3], factor)
+    return Isp(*taken, patterns[1], black, daylight)
 
 
 @settings(max_examples=60, deadline=None)
@@ -141,8 +143,9 @@ def test_each_setting_equals_the_second_implementation(
 @pytest.mark.parametrize("pattern", range(4))
 def test_a_colour_passes_unchanged_if_the_program_knows_the_sensor(develop: Develop, pattern: int) -> None:
     scene = np.full((8, 10, 3), (200, 120, 40), np.uint8)
-    isp = Isp(black=(12, 12, 12), gain=(134, 134, 134), pattern=pattern, sensor=pattern, sensor_black=12)
-    assert np.abs(develop(isp, scene, (0, 0)).picture.astype(int) - scene).max() <= 2
+    gains, shifts = (147, 134, 241), (1, 0, 0)
+    isp = Isp((12, 12, 12), gains, shifts, pattern=pattern, sensor=pattern, sensor_black=12, daylight=(220, 100, 180))
+    assert np.abs(develop(isp, scene, (0, 0)).picture.astype(int) - scene).max() <= 3
 
 
 def test_a_wrong_pattern_exchanges_red_and_blue(develop: Develop) -> None:

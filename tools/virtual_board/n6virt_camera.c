@@ -7,10 +7,11 @@
  *   ,camera=FILE           pictures, one after the other: rows of R, G, B; the last one repeats
  *   ,camera-raw=on         it sends raw pixels, as the sensor does, for the ISP of DCMIPP
  *   ,camera-frames=N       the camera is unplugged behind so many frames; 0: never
- *   ,camera-sensor=I2C1:0x1a:2592x1944:2:10:0x3000=0:0x3030:7407:0:12
+ *   ,camera-sensor=I2C1:0x1a:2592x1944:2:10:0x3000=0:0x3030:7407:0:12:220:100:180
  *                          its bus and address, size, lanes and bits of a pixel; the register and the value that start it; the
  *                          first register of the lines of a period, least significant first, two bytes; nanoseconds of a line; pattern of the
- *                          colours (0 to 3: RGGB, GRBG, GBRG, BGGR), value of black of 255
+ *                          colours (0 to 3: RGGB, GRBG, GBRG, BGGR), value of black of 255,
+ *                          gains of its colours in percent
  */
 #include "n6virt.h"
 #include "n6virt_isp.h"
@@ -126,8 +127,9 @@ static void start(void)
     if (!path || !*path) {
         return;
     }
-    if (!described || sscanf(described, "I2C%u:%x:%ux%u:%u:%u:%x=%x:%x:%u:%u:%u", &bus, &address, &frame.width, &frame.height, &lanes, &bits,
-                             &start_register, &start_value, &lines_register, &line_ns, &sensor.pattern, &sensor.black) != 12) {
+    if (!described || sscanf(described, "I2C%u:%x:%ux%u:%u:%u:%x=%x:%x:%u:%u:%u:%u:%u:%u", &bus, &address, &frame.width, &frame.height, &lanes, &bits,
+                             &start_register, &start_value, &lines_register, &line_ns, &sensor.pattern, &sensor.black, &sensor.daylight[N6VIRT_R],
+                             &sensor.daylight[N6VIRT_G], &sensor.daylight[N6VIRT_B]) != 15) {
         error_report("Property camera-sensor does not describe a sensor");
         exit(1);
     }

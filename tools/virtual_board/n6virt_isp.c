@@ -9,8 +9,8 @@
 #define GAMMA 2.2
 
 typedef struct {
-    uint16_t linear[256];    /* of a scene's value, without black */
-    uint8_t shown[MOST + 1]; /* of 10 bits */
+    uint16_t linear[N6VIRT_COLOURS][256]; /* of a scene's value, with black */
+    uint8_t shown[MOST + 1];              /* of 10 bits */
 } Curves;
 
 static Curves curves_of(const N6VirtIsp *isp, const N6VirtSensor *sensor)
@@ -19,7 +19,11 @@ static Curves curves_of(const N6VirtIsp *isp, const N6VirtSensor *sensor)
     int black = 4 * (int)sensor->black;
 
     for (int i = 0; i < 256; i++) {
-        curves.linear[i] = (uint16_t)(black + pow(i / 255.0, GAMMA) * (MOST - black));
+        for (unsigned colour = 0; colour < N6VIRT_COLOURS; colour++) {
+            double light = pow(i / 255.0, GAMMA) * 100 / sensor->daylight[colour];
+
+            curves.linear[colour][i] = (uint16_t)(black + (light < 1 ? light : 1) * (MOST - black));
+        }
     }
     for (int i = 0; i <= MOST; i++) {
         curves.shown[i] = isp->has_gamma ? (uint8_t)(255 * pow(i / (double)MOST, 1 / GAMMA)) : (uint8_t)(i >> 2);
@@ -55,7 +59,7 @@ static uint16_t *exposed(const N6VirtIsp *isp, const N6VirtSensor *sensor, const
         for (uint32_t x = 0; x < width; x++) {
             size_t at = (size_t)y * width + x;
             unsigned sent = colour_at(sensor->pattern, x, y), taken = colour_at(isp->pattern, x, y);
-            int value = curves->linear[scene[3 * at + sent]];
+            int value = curves->linear[sent][scene[3 * at + sent]];
 
             if (sums && is_inside(window, x, y)) {
                 sums->raw[taken] += (unsigned)value >> 2;

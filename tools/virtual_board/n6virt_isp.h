@@ -10,9 +10,11 @@
 
 enum { N6VIRT_R, N6VIRT_G, N6VIRT_B, N6VIRT_COLOURS };
 
-/* What the sensor adds to a scene: its pattern, as in DMCR TYPE, and the value of black, of 255. */
+/* What the sensor makes of a scene: its pattern, as in DMCR TYPE, the value of black, of 255, and the gains in percent that its
+ * colours need afterwards. */
 typedef struct N6VirtSensor {
     uint32_t pattern, black;
+    uint32_t daylight[N6VIRT_COLOURS];
 } N6VirtSensor;
 
 /* Settings, without those that are off: black of 255, gains of 128, factors of 256, offsets of 255. */

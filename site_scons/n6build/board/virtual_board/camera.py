@@ -47,7 +47,7 @@ def camera_values(camera: Camera) -> dict[str, int | str]:
     assert sensor is not None
     place = f"{device.bus}:0x{device.address:x}:{sensor.width}x{sensor.height}:{sensor.lanes}:{sensor.bits}"
     starts = f"0x{sensor.streams.number:x}=0x{sensor.streams.value:x}"
-    colours = f"{PATTERNS[sensor.pattern]}:{sensor.black}"
+    colours = f"{PATTERNS[sensor.pattern]}:{sensor.black}:{':'.join(map(str, sensor.daylight))}"
     described = f"{place}:{starts}:0x{sensor.period_lines:x}:{sensor.line_ns}:{colours}"
     return {
         "camera": str(camera.file).replace(",", ",,"),

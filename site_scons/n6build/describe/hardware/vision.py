@@ -69,6 +69,7 @@ class CameraConstants:
         address: I2C address of 7 bits.
         pattern: value of DCMIPP's P1DMCR.TYPE.
         start: register that starts the sensor, and its value.
+        gains: multiplier and shift of DCMIPP's exposure, for red, green and blue.
         dcmipp_divider, phy_divider: dividers of PLL1.
     """
 
@@ -82,6 +83,7 @@ class CameraConstants:
     pattern: int
     settings: tuple[tuple[int, ...], ...]
     start: tuple[int, int]
+    gains: tuple[tuple[int, int], ...]
     dcmipp_divider: int
     phy_divider: int
 
@@ -120,9 +122,17 @@ def camera_constants(camera: Camera, address: int, sensor: Sensor, pll1_hz: int)
         PATTERNS[sensor.pattern],
         sensor.settings,
         (sensor.streams.number, sensor.streams.value),
+        tuple(_gain(percent, sensor.black) for percent in sensor.daylight),
         -(-pll1_hz // _DCMIPP_HZ),
         -(-pll1_hz // _PHY_HZ),
     )
+
+
+def _gain(percent: int, black: int) -> tuple[int, int]:
+    """Return multiplier and shift of a gain, with which white stays white without the black level. 128 is 1."""
+    gain = round(128 * percent / 100 * 255 / (255 - black))
+    shift = max(gain.bit_length() - 8, 0)
+    return gain >> shift, shift
 
 
 def display_constants(display: Display, pll1_hz: int) -> DisplayConstants:
