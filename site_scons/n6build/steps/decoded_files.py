@@ -99,7 +99,7 @@ def with_mean_iou(
 def with_average_precision(
     networks: Sequence[NetworkOutcome], how: Sequence[Preprocess], pictures: Sequence[str], labels: str
 ) -> tuple[NetworkOutcome, ...]:
-    """Return the outcomes with the mean average precision of boxes, if there are labels.
+    """Return the outcomes with the average precision of boxes, if there are labels.
 
     Args:
         networks: Outcome of each network.

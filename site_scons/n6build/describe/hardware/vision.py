@@ -129,7 +129,10 @@ def camera_constants(camera: Camera, address: int, sensor: Sensor, pll1_hz: int)
 
 
 def _gain(percent: int, black: int) -> tuple[int, int]:
-    """Return multiplier and shift of a gain, with which white stays white without the black level. 128 is 1."""
+    """Return multiplier and shift of a gain; 128 is 1.
+
+    White stays white without the black level.
+    """
     gain = round(128 * percent / 100 * 255 / (255 - black))
     shift = max(gain.bit_length() - 8, 0)
     return gain >> shift, shift
