@@ -61,7 +61,8 @@ def locks() -> tuple[Lock, ...]:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     return (
         Lock(
-            "development", extras=("compare", "docs", "quantise", "quantise-tflite", "remote", "test", "virtual-board")
+            "development",
+            extras=("boxes", "compare", "docs", "quantise", "quantise-tflite", "remote", "test", "virtual-board"),
         ),
         Lock("runtime", within="development.lock"),
         Lock("build", requirements=tuple(build), within="development.lock"),

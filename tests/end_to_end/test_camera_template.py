@@ -127,6 +127,13 @@ def test_it_prints_and_draws_what_the_network_finds(tmp_path: Path) -> None:
     # Nothing is wrong with the program, and nothing that it uses is missing.
     assert "Stored" not in output
     assert " warning" not in output.lower()
+    # The program's ISP gives a sensor's raw pixels about the same brightness.
+    raw = host.call(*run[:3], "n6.camera_format=raw", "n6.until=frames:1", "run")
+    assert "street.png: raw pixels, for the ISP" in raw
+    (developed,) = printed_frames(raw)
+    assert [each["class"] for each in developed] == ["cat", "dog"]
+    for each, other in zip(developed, found, strict=True):
+        assert numbers(each) == pytest.approx(numbers(other), abs=0.04)
     lost = host.call(*run[:3], "n6.unplug=2", "n6.until=text:send", "run")
     assert "unplugged after frame 2" in lost
     assert 'Console {"frame": 1' in lost

@@ -321,6 +321,8 @@ typedef struct {
     void (*end)(const N6VirtFrameSent *frame);
 } N6VirtReceiver;
 void n6virt_camera_connect(const N6VirtReceiver *receiver);
+/* Return what the sensor adds to raw pixels; NULL if the camera sends finished ones. */
+const struct N6VirtSensor *n6virt_camera_raw(void);
 /* Return whether the board has a camera that is in standby. */
 bool n6virt_camera_rests(void);
 /* Return the lanes of the camera, and the bits of a pixel. */

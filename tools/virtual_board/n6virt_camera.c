@@ -5,12 +5,16 @@
  * sensor, and then once in each period of the lines that a register counts; the last active line ends it.
  *
  *   ,camera=FILE           pictures, one after the other: rows of R, G, B; the last one repeats
+ *   ,camera-raw=on         it sends raw pixels, as the sensor does, for the ISP of DCMIPP
  *   ,camera-frames=N       the camera is unplugged behind so many frames; 0: never
- *   ,camera-sensor=I2C1:0x1a:2592x1944:2:10:0x3000=0:0x3030:7407
+ *   ,camera-sensor=I2C1:0x1a:2592x1944:2:10:0x3000=0:0x3030:7407:0:12:220:100:180
  *                          its bus and address, size, lanes and bits of a pixel; the register and the value that start it; the
- *                          first register of the lines of a period, least significant first, two bytes; nanoseconds of a line
+ *                          first register of the lines of a period, least significant first, two bytes; nanoseconds of a line; pattern of the
+ *                          colours (0 to 3: RGGB, GRBG, GBRG, BGGR), value of black of 255,
+ *                          gains of its colours in percent
  */
 #include "n6virt.h"
+#include "n6virt_isp.h"
 
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
@@ -29,12 +33,18 @@ static uint32_t picture_count, frames_until_unplugged;
 static const N6VirtReceiver *receivers[MOST_RECEIVERS];
 static unsigned receiver_count;
 static QEMUTimer *begin, *end;
-static bool streams;
+static bool streams, sends_raw;
+static N6VirtSensor sensor;
 
 void n6virt_camera_connect(const N6VirtReceiver *receiver)
 {
     g_assert(receiver_count < MOST_RECEIVERS);
     receivers[receiver_count++] = receiver;
+}
+
+const struct N6VirtSensor *n6virt_camera_raw(void)
+{
+    return sends_raw ? &sensor : NULL;
 }
 
 bool n6virt_camera_rests(void)
@@ -105,6 +115,7 @@ static void add_properties(Object *machine)
 {
     n6virt_text_property(machine, "camera", &path);
     n6virt_text_property(machine, "camera-sensor", &described);
+    n6virt_switch_property(machine, "camera-raw", &sends_raw);
     object_property_add_uint32_ptr(machine, "camera-frames", &frames_until_unplugged, OBJ_PROP_FLAG_READWRITE);
 }
 
@@ -116,8 +127,9 @@ static void start(void)
     if (!path || !*path) {
         return;
     }
-    if (!described || sscanf(described, "I2C%u:%x:%ux%u:%u:%u:%x=%x:%x:%u", &bus, &address, &frame.width, &frame.height, &lanes, &bits,
-                             &start_register, &start_value, &lines_register, &line_ns) != 10) {
+    if (!described || sscanf(described, "I2C%u:%x:%ux%u:%u:%u:%x=%x:%x:%u:%u:%u:%u:%u:%u", &bus, &address, &frame.width, &frame.height, &lanes, &bits,
+                             &start_register, &start_value, &lines_register, &line_ns, &sensor.pattern, &sensor.black, &sensor.daylight[N6VIRT_R],
+                             &sensor.daylight[N6VIRT_G], &sensor.daylight[N6VIRT_B]) != 15) {
         error_report("Property camera-sensor does not describe a sensor");
         exit(1);
     }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * DCMIPP: pipes 1 and 2 write frames of the camera to memory, through crop, decimation, downsize, exchange of red and blue, and a
- * packer. The camera sends finished pixels, so that the ISP in front of the crop is stored without effect, and its statistics
- * report a frame of the right exposure. INFERRED: the settings of a frame are those at its start; a snapshot clears CPTREQ with
+ * packer. If the camera sends finished pixels, the ISP in front of the crop is stored without effect, and its statistics report a
+ * frame of the right exposure; raw pixels go through the ISP, with the settings at the frame's end. INFERRED: the settings of a frame are those at its start; a snapshot clears CPTREQ with
  * the frame's end; a picture is in memory at the end of the frame, not before. Not modelled: pipe 0 (raw data), the parallel
  * interface, YUV, line wrap, regions of interest, limits.
  */
 #include "n6virt.h"
+#include "n6virt_isp.h"
 #include "n6virt_pixels.h"
+
+#include "qemu/bitops.h"
 
 #define PIPES 3
 /* Registers of a pipe are after those of the pipe before; a frame's current values, after the registers. */
@@ -34,11 +37,16 @@ typedef struct {
     N6VirtPath path;
     const uint8_t *pixels;
     uint8_t *picture;
+    /* The frame behind the ISP, if the camera sends raw pixels: */
+    N6VirtIsp isp;
+    const uint8_t *scene;
+    uint8_t *developed;
 } Pipe;
 
 #define PIPE(n) {.number = n, .control = N6_DCMIPP_P##n##FCTCR, .enable = N6_DCMIPP_P##n##FSCR, .flags_enable = N6_DCMIPP_P##n##IER}
 static Pipe pipes[PIPES] = {PIPE(0), PIPE(1), PIPE(2)};
 static uint32_t flags;
+static N6VirtSums sums; /* statistics of the last frame that was developed */
 static uint32_t sent; /* frames of the camera since the last reset */
 static const N6VirtPort port = {N6VIRT_MASTER_DCMIPP, "DCMIPP", "DCMIPP"};
 
@@ -129,6 +137,9 @@ static const char *not_modelled(const Pipe *pipe)
     if (PART(pipe, PPCR, LMAWE)) {
         return "line wrap (PPCR LMAWE)";
     }
+    if (n6virt_camera_raw() && n6virt_get(N6_DCMIPP_P1DECR) & (N6_DCMIPP_P1DECR_HDEC | N6_DCMIPP_P1DECR_VDEC)) {
+        return "decimation of raw pixels (DECR)";
+    }
     if (pipe->number == 1 && PART(pipe, YUVCR, ENABLE)) {
         return "conversion to YUV (YUVCR)";
     }
@@ -159,17 +170,80 @@ static void check_settings(const Pipe *pipe, const N6VirtPath *path, uint32_t ad
     }
 }
 
+/* The ISP */
+
+#define ISP(name, field) n6virt_field(N6_DCMIPP_P1##name, N6_DCMIPP_P1##name##_##field, N6_DCMIPP_P1##name##_##field##_POS)
+#define SIGNED(name, field, bits) sextract32(ISP(name, field), 0, bits)
+#define ROW(C) {SIGNED(CC##C##R1, C##R, 11), SIGNED(CC##C##R1, C##G, 11), SIGNED(CC##C##R2, C##B, 11)}
+
+static N6VirtIsp isp_of(const Pipe *pipe)
+{
+    N6VirtIsp isp = {
+        .gain = {128, 128, 128},
+        .has_colours = ISP(DMCR, ENABLE),
+        .pattern = ISP(DMCR, TYPE),
+        .has_matrix = ISP(CCCR, ENABLE),
+        .factor = {ROW(R), ROW(G), ROW(B)},
+        .offset = {SIGNED(CCRR2, RA, 10), SIGNED(CCGR2, GA, 10), SIGNED(CCBR2, BA, 10)},
+        .has_gamma = n6virt_has(N6_DCMIPP_P1GMCR + (pipe->number - 1) * PIPE_BYTES, N6_DCMIPP_P1GMCR_ENABLE),
+    };
+
+    if (ISP(BLCCR, ENABLE)) {
+        isp.black[N6VIRT_R] = ISP(BLCCR, BLCR);
+        isp.black[N6VIRT_G] = ISP(BLCCR, BLCG);
+        isp.black[N6VIRT_B] = ISP(BLCCR, BLCB);
+    }
+    if (ISP(EXCR1, ENABLE)) {
+        isp.gain[N6VIRT_R] = ISP(EXCR1, MULTR);
+        isp.gain[N6VIRT_G] = ISP(EXCR2, MULTG);
+        isp.gain[N6VIRT_B] = ISP(EXCR2, MULTB);
+        isp.shift[N6VIRT_R] = ISP(EXCR1, SHFR);
+        isp.shift[N6VIRT_G] = ISP(EXCR2, SHFG);
+        isp.shift[N6VIRT_B] = ISP(EXCR2, SHFB);
+    }
+    return isp;
+}
+
+static N6VirtWindow statistics_window(void)
+{
+    return (N6VirtWindow){ISP(STSTR, HSTART), ISP(STSTR, VSTART), ISP(STSZR, HSIZE), ISP(STSZR, VSIZE)};
+}
+
+/* Return the frame behind the ISP. */
+static const uint8_t *developed(Pipe *pipe, const N6VirtFrameSent *frame)
+{
+    const N6VirtSensor *sensor = n6virt_camera_raw();
+    N6VirtWindow window = statistics_window();
+    N6VirtIsp isp;
+
+    if (!sensor) {
+        return frame->pixels;
+    }
+    isp = isp_of(pipe);
+    if (pipe->scene != frame->pixels || memcmp(&isp, &pipe->isp, sizeof(isp))) {
+        pipe->isp = isp;
+        pipe->scene = frame->pixels;
+        pipe->pixels = NULL;
+        pipe->developed = g_realloc(pipe->developed, N6VIRT_COLOURS * (size_t)frame->width * frame->height);
+        sums = (N6VirtSums){0};
+        n6virt_develop(&isp, sensor, frame->pixels, frame->width, frame->height, &window, pipe->developed, &sums);
+    }
+    return pipe->developed;
+}
+
 /* Capture */
 
 static void follow_path(Pipe *pipe, const N6VirtPath *path, const N6VirtFrameSent *frame, uint32_t width, uint32_t height)
 {
-    if (pipe->picture && pipe->pixels == frame->pixels && !memcmp(path, &pipe->path, sizeof(*path))) {
+    const uint8_t *from = developed(pipe, frame);
+
+    if (pipe->picture && pipe->pixels == from && !memcmp(path, &pipe->path, sizeof(*path))) {
         return;
     }
     pipe->path = *path;
-    pipe->pixels = frame->pixels;
+    pipe->pixels = from;
     pipe->picture = g_realloc(pipe->picture, 3 * (size_t)width * height);
-    n6virt_follow_path(path, frame->pixels, frame->width, pipe->picture);
+    n6virt_follow_path(path, from, frame->width, pipe->picture);
 }
 
 static void write_picture(Pipe *pipe, const N6VirtFrameSent *frame)
@@ -274,12 +348,25 @@ static uint32_t active(void)
     return bits;
 }
 
-static uint32_t statistics(void)
-{
-    uint64_t pixels = (uint64_t)n6virt_field(N6_DCMIPP_P1STSZR, N6_DCMIPP_P1STSZR_HSIZE, N6_DCMIPP_P1STSZR_HSIZE_POS) *
-                      n6virt_field(N6_DCMIPP_P1STSZR, N6_DCMIPP_P1STSZR_VSIZE, N6_DCMIPP_P1STSZR_VSIZE_POS);
+/* Sources of statistics: red, green and blue before the black level, then their luminance; the same of developed pixels. */
+#define LUMINANCE 3u
+#define OF_DEVELOPED 4u
 
-    return pixels * RIGHT_AVERAGE / ACCUMULATED;
+/* Return the sum of one of the three modules. */
+static uint32_t statistics(unsigned module)
+{
+    N6VirtWindow window = statistics_window();
+    uint32_t control = n6virt_get(N6_DCMIPP_P1ST1CR + 4 * module);
+    uint32_t source = (control & N6_DCMIPP_P1ST1CR_SRC) >> N6_DCMIPP_P1ST1CR_SRC_POS;
+    const uint64_t *of = source < OF_DEVELOPED ? sums.raw : sums.developed;
+
+    if (!n6virt_camera_raw()) {
+        return (uint64_t)window.width * window.height * RIGHT_AVERAGE / ACCUMULATED;
+    }
+    if (source % OF_DEVELOPED == LUMINANCE) {
+        return (sums.developed[N6VIRT_R] * 299 + sums.developed[N6VIRT_G] * 587 + sums.developed[N6VIRT_B] * 114) / 1000 / ACCUMULATED;
+    }
+    return of[source % OF_DEVELOPED] / ACCUMULATED;
 }
 
 static uint32_t dcmipp_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
@@ -297,9 +384,11 @@ static uint32_t dcmipp_read(const N6VirtBlock *block, uint32_t offset, unsigned 
     case N6_DCMIPP_CMSR2_OFFSET:
         return flags;
     case N6_DCMIPP_P1ST1SR_OFFSET:
+        return statistics(0);
     case N6_DCMIPP_P1ST2SR_OFFSET:
+        return statistics(1);
     case N6_DCMIPP_P1ST3SR_OFFSET:
-        return statistics();
+        return statistics(2);
     default:
         return n6virt_get(block->base + offset);
     }

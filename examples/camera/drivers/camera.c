@@ -150,16 +150,20 @@ static void open_rif(void)
     n6_modify(N6_RIFSC_SECCFGR2, 0u, N6_RIFSC_SECCFGR2_CSI | N6_RIFSC_SECCFGR2_DCMIPP);
 }
 
-/* Give raw pixels their colours: no decimation, black level, gains of 1, the pattern of the sensor, a gamma of 2.2. A sensor in
- * poor light needs gains, and colours need a white balance: see EXCR1 and EXCR2. */
+/* Give raw pixels their colours: no decimation, black level, the gains of daylight, the pattern of the sensor, a gamma of 2.2. In
+ * poor light the sensor needs larger gains, and in other light than that of the day EXCR1 and EXCR2 others. */
 static void open_isp(void)
 {
     N6_REG32(N6_DCMIPP_P1DECR) = N6_DCMIPP_P1DECR_ENABLE;
     N6_REG32(N6_DCMIPP_P1BLCCR) = N6_FIELD(N6_DCMIPP_P1BLCCR_BLCR, N6_CAMERA_BLACK) |
                                   N6_FIELD(N6_DCMIPP_P1BLCCR_BLCG, N6_CAMERA_BLACK) |
                                   N6_FIELD(N6_DCMIPP_P1BLCCR_BLCB, N6_CAMERA_BLACK) | N6_DCMIPP_P1BLCCR_ENABLE;
-    N6_REG32(N6_DCMIPP_P1EXCR2) = N6_FIELD(N6_DCMIPP_P1EXCR2_MULTG, 128) | N6_FIELD(N6_DCMIPP_P1EXCR2_MULTB, 128);
-    N6_REG32(N6_DCMIPP_P1EXCR1) = N6_FIELD(N6_DCMIPP_P1EXCR1_MULTR, 128) | N6_DCMIPP_P1EXCR1_ENABLE;
+    N6_REG32(N6_DCMIPP_P1EXCR2) = N6_FIELD(N6_DCMIPP_P1EXCR2_MULTG, N6_CAMERA_GREEN_GAIN) |
+                                  N6_FIELD(N6_DCMIPP_P1EXCR2_SHFG, N6_CAMERA_GREEN_SHIFT) |
+                                  N6_FIELD(N6_DCMIPP_P1EXCR2_MULTB, N6_CAMERA_BLUE_GAIN) |
+                                  N6_FIELD(N6_DCMIPP_P1EXCR2_SHFB, N6_CAMERA_BLUE_SHIFT);
+    N6_REG32(N6_DCMIPP_P1EXCR1) = N6_FIELD(N6_DCMIPP_P1EXCR1_MULTR, N6_CAMERA_RED_GAIN) |
+                                  N6_FIELD(N6_DCMIPP_P1EXCR1_SHFR, N6_CAMERA_RED_SHIFT) | N6_DCMIPP_P1EXCR1_ENABLE;
     N6_REG32(N6_DCMIPP_P1DMCR) = N6_FIELD(N6_DCMIPP_P1DMCR_TYPE, N6_CAMERA_PATTERN) | N6_FIELD(N6_DCMIPP_P1DMCR_PEAK, 2) |
                                  N6_FIELD(N6_DCMIPP_P1DMCR_LINEV, 4) | N6_FIELD(N6_DCMIPP_P1DMCR_LINEH, 4) |
                                  N6_FIELD(N6_DCMIPP_P1DMCR_EDGE, 6) | N6_DCMIPP_P1DMCR_ENABLE;

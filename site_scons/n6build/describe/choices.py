@@ -212,6 +212,11 @@ class Choices:
         targets=_RUN,
         literal="pattern:",
     )
+    camera_format: Literal["rgb", "raw"] = word(
+        "rgb",
+        "virtual board: pixels of the camera, finished as behind the ISP (rgb) or those of the sensor (raw)",
+        targets=_RUN,
+    )
     unplug: int = count("virtual board: the camera is unplugged after so many frames", "frames", targets=_RUN)
     display: str = path("virtual board: folder for the pictures that its panel shows", targets=_RUN)
     frames: int = count("virtual board: this picture on its panel ends the run", "pictures", targets=_RUN)
@@ -304,7 +309,7 @@ class Choices:
 _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "audio_out", "epochs"),
-        *("camera", "unplug", "display", "frames"),
+        *("camera", "camera_format", "unplug", "display", "frames"),
         *("fuses", "harsh", "inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
         *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
     }

@@ -19,6 +19,8 @@ _OF_PHONES = (".heic", ".heif")
 _KNOWN = tuple(suffix for kind in KINDS for suffix in kind)
 # A hint names at most this number of suffixes.
 _MOST_NAMED = 5
+# A file with this name beside pictures has their boxes, in the format of COCO.
+ANNOTATIONS = "annotations.json"
 
 
 def is_media(path: Path) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.base.console import say
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.board.run.decoded import boxes_json, decoded_inputs, say_decoded, sheet
+from n6build.board.run.decoded import box_in_pixels, boxes_json, decoded_inputs, say_decoded, sheet
 from n6build.board.run.session import NetworkOutcome, RunModel
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.describe.postprocess import Postprocess
@@ -94,3 +94,36 @@ def with_mean_iou(
         else network
         for network, (model, _), own in zip(networks, models, how, strict=True)
     )
+
+
+def with_average_precision(
+    networks: Sequence[NetworkOutcome], how: Sequence[Preprocess], pictures: Sequence[str], labels: str
+) -> tuple[NetworkOutcome, ...]:
+    """Return the outcomes with the average precision of boxes, if there are labels.
+
+    Args:
+        networks: Outcome of each network.
+        how: Pre-processing of each network.
+        pictures: Pictures that are the inputs.
+        labels: File with the right boxes, or empty.
+
+    Raises:
+        N6Error: N6-QUANT-012 for labels that do not fit.
+    """
+    if not labels:
+        return tuple(networks)
+    from n6build.judge.accuracy.boxes import FoundBox, average_precision  # noqa: PLC0415 - planning measures nothing.
+
+    files = list(map(Path, pictures))
+    judged = []
+    for network, own in zip(networks, how, strict=True):
+        inputs = list(decoded_inputs(network, files, own))
+        found = [
+            FoundBox(each.name, one.label, one.score, box_in_pixels(one, each.part))
+            for each in inputs
+            for one in each.decoded.found
+            if one.width or one.height
+        ]
+        figures = average_precision(Path(labels), found, [each.name for each in inputs])
+        judged.append(replace(network, average_precision=(figures.mean, figures.at_half)))
+    return tuple(judged)

@@ -5,12 +5,13 @@ They get the same pre-processing as samples of stage 0.
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.base.files import digest_of, is_folder, write_atomically
+from n6build.base.files import digest_of, is_file, is_folder, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.base.size_text import counted
@@ -18,7 +19,7 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.choices import Choices
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import MOST
-from n6build.describe.sample_files import PICTURES, classes_of, is_media, sample_files, spread
+from n6build.describe.sample_files import ANNOTATIONS, PICTURES, classes_of, is_media, sample_files, spread
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.int8_accuracy import label_files
@@ -53,6 +54,7 @@ class GivenInputs:
         steps: Step that makes the file of pictures, sounds or tables.
         pictures: Pictures of the rows; empty for inputs of other kinds.
         areas: Pictures with the right class of each pixel of these pictures, or empty.
+        boxes: File with the right boxes of these pictures, or empty.
     """
 
     file: str
@@ -60,6 +62,7 @@ class GivenInputs:
     steps: tuple[Step, ...] = ()
     pictures: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
+    boxes: str = ""
 
 
 def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenInputs:
@@ -101,7 +104,24 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
         (step,),
         pictures,
         tuple(project_path(file) for file in areas if file.stem in names),
+        _labelled_boxes(inputs) if pictures and network.model.postprocess else "",
     )
+
+
+def _labelled_boxes(folder: Path) -> str:
+    """Return the path of a folder's labelled boxes, or an empty text.
+
+    Raises:
+        N6Error: N6-QUANT-011 if the package that compares boxes is not installed.
+    """
+    path = folder / ANNOTATIONS
+    if not is_file(path):
+        return ""
+    if importlib.util.find_spec("pycocotools") is None:
+        what = "package pycocotools, which compares boxes, is not installed"
+        hint = "install it with pip install 'n6build[boxes]', or remove this file"
+        raise N6Error("N6-QUANT-011", what, where=project_path(path), hint=hint)
+    return project_path(path)
 
 
 def make_given_inputs(call: Call) -> None:

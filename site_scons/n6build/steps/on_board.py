@@ -267,7 +267,7 @@ def _run_steps(
             gdb=choices.gdb,
             trace=choices.trace,
             sound=sound,
-            vision=Vision(choices.camera, choices.display, choices.unplug),
+            vision=Vision(choices.camera, choices.display, choices.unplug, choices.camera_format == "raw"),
         )
         return [watched]
     if choices.epochs:
@@ -285,6 +285,7 @@ def _run_steps(
         labels=given.labels,
         pictures=given.pictures,
         areas=given.areas,
+        boxes=given.boxes,
     )
     compared = [(each, expected_outputs(job.folder, each, given.file, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)

@@ -42,7 +42,7 @@ from n6build.judge.timing.model import MODEL
 from n6build.place.memory_plan.vectors import read_vectors
 from n6build.steps.board_files import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.decoded_files import decoded_outputs, with_mean_iou, write_decoded
+from n6build.steps.decoded_files import decoded_outputs, with_average_precision, with_mean_iou, write_decoded
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
@@ -112,6 +112,7 @@ class Session:
         labels: Right class of each row of the inputs; empty if it is unknown.
         pictures: Pictures of the rows of the inputs, or empty.
         areas: Pictures with the right class of each pixel of these pictures, or empty.
+        boxes: File with the right boxes of these pictures, or empty.
     """
 
     inputs: str = ""
@@ -125,6 +126,7 @@ class Session:
     labels: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
+    boxes: str = ""
 
     @property
     def is_repeatable(self) -> bool:
@@ -184,7 +186,7 @@ def run_board_step(
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
-    read = session.inputs, session.sound.heard, *session.pictures, *session.areas
+    read = session.inputs, session.sound.heard, *session.pictures, *session.areas, session.boxes
     vectors += [project_path(file) for file in read if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
@@ -261,7 +263,7 @@ def perform_run_board(call: Call) -> None:
         times = expected_times(described, board, outcome)
         how, session = [each.preprocess for each in given.networks], given.session
         judged = with_mean_iou(_with_expected(outcome.networks, times), networks, how, session.pictures, session.areas)
-        outcome = replace(outcome, networks=judged)
+        outcome = replace(outcome, networks=with_average_precision(judged, how, session.pictures, session.boxes))
         if outcome.models and not given.session.silent:
             # Skip this for a matrix: it recorded the models when it programmed its boards, and other machines may do its runs.
             remember_running(programmer.record, outcome.models)

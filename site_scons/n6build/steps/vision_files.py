@@ -29,17 +29,19 @@ _GAP = 8
 
 @dataclass(frozen=True)
 class Vision:
-    """Options camera, unplug and display.
+    """Options camera, raw, unplug and display.
 
     Attributes:
         camera: What the image sensor sees; empty for no sensor.
         display: Folder for the pictures of the panel; empty for none.
         unplug: Frames until the camera is unplugged; 0 for never.
+        is_raw: The sensor sends raw pixels.
     """
 
     camera: str = ""
     display: str = ""
     unplug: int = 0
+    is_raw: bool = False
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -71,10 +73,11 @@ def with_vision(boot: NorBoot, vision: Vision) -> Iterator[NorBoot]:
     """
     if vision.camera:
         camera, count = write_pictures(vision.camera, boot.board, boot.nor.with_name("camera.raw"))
-        boot = replace(boot, camera=replace(camera, frames=vision.unplug))
+        boot = replace(boot, camera=replace(camera, frames=vision.unplug, is_raw=vision.is_raw))
         note = f"the first {count} pictures, " if count == MOST_PICTURES else f"{count} pictures, " if count > 1 else ""
+        pixels = "raw pixels, for the ISP" if vision.is_raw else "as finished pixels, without the ISP"
         end = f", unplugged after frame {vision.unplug}" if vision.unplug else ""
-        say("Camera", f"{vision.camera}: {note}as finished pixels, without the ISP{end}", camera.device.part.name)
+        say("Camera", f"{vision.camera}: {note}{pixels}{end}", camera.device.part.name)
     if not vision.display:
         yield boot
         return

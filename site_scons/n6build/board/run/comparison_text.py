@@ -88,6 +88,7 @@ def measured_shares(network: NetworkOutcome) -> dict[str, float]:
     """Return figures of a run on a dataset by name, in percent; none without labels."""
     ranks = [verdict.rank for verdict in network.verdicts]
     shares = {} if network.mean_iou is None else {"mean IoU": network.mean_iou}
+    shares |= dict(zip(("mAP", "mAP at 0.5"), network.average_precision, strict=False))
     if network.is_measured and ranks:
         right = {"top-1": 1, "top-5": 5}
         shares |= {
@@ -108,7 +109,8 @@ def accuracy_text(network: NetworkOutcome) -> str:
 def _accuracy(network: NetworkOutcome) -> str:
     count = len(network.verdicts)
     right = sum(verdict.rank == 0 for verdict in network.verdicts)
-    of = f"{right} of {count} inputs with a label" if network.mean_iou is None else f"{count} inputs"
+    by_class = network.mean_iou is None and not network.average_precision
+    of = f"{right} of {count} inputs with a label" if by_class else f"{count} inputs"
     return f"{network.model} has {accuracy_text(network)} on the board: {of}"
 
 

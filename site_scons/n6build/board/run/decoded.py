@@ -97,15 +97,26 @@ def boxes_json(inputs: Sequence[DecodedInput]) -> str:
     )
 
 
+def box_in_pixels(one: Found, part: Part) -> tuple[float, float, float, float]:
+    """Return left edge, upper edge, width and height of a thing in pixels.
+
+    Args:
+        one: The thing.
+        part: Part of the picture that the network got.
+    """
+    return (
+        part.left + one.x * part.width,
+        part.top + one.y * part.height,
+        one.width * part.width,
+        one.height * part.height,
+    )
+
+
 def _box(one: Found, part: Part) -> dict[str, float]:
     if not one.width and not one.height:
         return {}
-    return {
-        "x": round(part.left + one.x * part.width, 2),
-        "y": round(part.top + one.y * part.height, 2),
-        "width": round(one.width * part.width, 2),
-        "height": round(one.height * part.height, 2),
-    }
+    pixels = (round(each, 2) for each in box_in_pixels(one, part))
+    return dict(zip(("x", "y", "width", "height"), pixels, strict=True))
 
 
 def _points(one: Found, part: Part) -> list[tuple[float, float]]:

@@ -97,6 +97,8 @@ class NetworkOutcome:
         is_measured: As in `RunModel`.
         decoded: Things that it found in each inference; empty without a decoder.
         mean_iou: Mean IoU of its areas and labels of a dataset, in percent; None if it was not measured.
+        average_precision: Mean average precision of its boxes in percent, and that at an overlap of 0.5; empty if it was not
+            measured.
     """
 
     model: str
@@ -112,6 +114,7 @@ class NetworkOutcome:
     is_measured: bool = False
     decoded: tuple[Decoded, ...] = ()
     mean_iou: float | None = None
+    average_precision: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from n6build.base.files import write_chunks_atomically
 from n6build.base.pictures import open_pictures, picture_files, require_pillow
 from n6build.describe.hardware.board import Board, OnBus
 from n6build.describe.hardware.i2c import Sensor
+from n6build.describe.hardware.vision import PATTERNS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,11 +32,13 @@ class Camera:
         file: Pictures of the sensor's size, one after the other: rows of R, G, B.
         device: The sensor on its bus.
         frames: Frames until the camera is unplugged; 0 for never.
+        is_raw: The sensor sends raw pixels, for the ISP.
     """
 
     file: Path
     device: OnBus
     frames: int = 0
+    is_raw: bool = False
 
 
 def camera_values(camera: Camera) -> dict[str, int | str]:
@@ -44,10 +47,12 @@ def camera_values(camera: Camera) -> dict[str, int | str]:
     assert sensor is not None
     place = f"{device.bus}:0x{device.address:x}:{sensor.width}x{sensor.height}:{sensor.lanes}:{sensor.bits}"
     starts = f"0x{sensor.streams.number:x}=0x{sensor.streams.value:x}"
-    described = f"{place}:{starts}:0x{sensor.period_lines:x}:{sensor.line_ns}"
+    colours = f"{PATTERNS[sensor.pattern]}:{sensor.black}:{':'.join(map(str, sensor.daylight))}"
+    described = f"{place}:{starts}:0x{sensor.period_lines:x}:{sensor.line_ns}:{colours}"
     return {
         "camera": str(camera.file).replace(",", ",,"),
         "camera-sensor": described,
+        "camera-raw": "on" if camera.is_raw else "off",
         "camera-frames": camera.frames,
     }
 

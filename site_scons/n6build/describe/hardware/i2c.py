@@ -59,6 +59,7 @@ class Sensor:
         line_ns: nanoseconds of a line.
         pattern: colours of the first two pixels of the first two lines.
         black: value of black pixels, of 255.
+        daylight: gains of red, green and blue in percent that make daylight white.
         settings: pairs of a register and its value, which a program sets before it starts the sensor.
     """
 
@@ -70,7 +71,8 @@ class Sensor:
     period_lines: Annotated[int, Range(0, 0xFFFF)]
     line_ns: Annotated[int, Range(1, 1_000_000)]
     pattern: Literal["RGGB", "GRBG", "GBRG", "BGGR"] = "RGGB"
-    black: Annotated[int, Range(0, 255)] = 0
+    black: Annotated[int, Range(0, 128)] = 0
+    daylight: tuple[Annotated[int, Range(25, 400)], ...] = (100, 100, 100)
     settings: tuple[tuple[Annotated[int, Range(0, 0xFFFF)], ...], ...] = ()
 
 
@@ -133,6 +135,9 @@ def load_i2c_part(path: Path, shown_as: str) -> I2cPart:
             if value >> 8 * size:
                 what = f"{key} 0x{value:X} of register {name} does not fit into {size} bytes"
                 raise N6Error("N6-BUS-001", what, where=document.where("registers", name, key))
+    if part.sensor and len(part.sensor.daylight) != len("RGB"):
+        what = f"{len(part.sensor.daylight)} gains: red, green and blue have one each"
+        raise N6Error("N6-BUS-001", what, where=document.where("sensor", "daylight"))
     for each in part.sensor.settings if part.sensor else ():
         if len(each) != 2 or each[1] >> 8 * part.value_bytes:
             what = f"{list(each)} is not a register with a value of {part.value_bytes} bytes"

@@ -10,7 +10,7 @@ from n6build.describe.hardware.i2c import Sensor
 from n6build.describe.hardware.pins import PortLines
 
 # Values of DCMIPP's P1DMCR.TYPE (names of ST's HAL).
-_PATTERNS = {"RGGB": 0, "GRBG": 1, "GBRG": 2, "BGGR": 3}
+PATTERNS = {"RGGB": 0, "GRBG": 1, "GBRG": 2, "BGGR": 3}
 # The PHY of CSI takes a clock of 20 MHz, and DCMIPP at most 333 MHz (ST's camera middleware).
 _PHY_HZ, _DCMIPP_HZ = 20_000_000, 333_333_333
 
@@ -69,6 +69,7 @@ class CameraConstants:
         address: I2C address of 7 bits.
         pattern: value of DCMIPP's P1DMCR.TYPE.
         start: register that starts the sensor, and its value.
+        gains: multiplier and shift of DCMIPP's exposure, for red, green and blue.
         dcmipp_divider, phy_divider: dividers of PLL1.
     """
 
@@ -82,6 +83,7 @@ class CameraConstants:
     pattern: int
     settings: tuple[tuple[int, ...], ...]
     start: tuple[int, int]
+    gains: tuple[tuple[int, int], ...]
     dcmipp_divider: int
     phy_divider: int
 
@@ -117,12 +119,23 @@ def camera_constants(camera: Camera, address: int, sensor: Sensor, pll1_hz: int)
         sensor.lanes,
         sensor.bits,
         sensor.black,
-        _PATTERNS[sensor.pattern],
+        PATTERNS[sensor.pattern],
         sensor.settings,
         (sensor.streams.number, sensor.streams.value),
+        tuple(_gain(percent, sensor.black) for percent in sensor.daylight),
         -(-pll1_hz // _DCMIPP_HZ),
         -(-pll1_hz // _PHY_HZ),
     )
+
+
+def _gain(percent: int, black: int) -> tuple[int, int]:
+    """Return multiplier and shift of a gain; 128 is 1.
+
+    White stays white without the black level.
+    """
+    gain = round(128 * percent / 100 * 255 / (255 - black))
+    shift = max(gain.bit_length() - 8, 0)
+    return gain >> shift, shift
 
 
 def display_constants(display: Display, pll1_hz: int) -> DisplayConstants:
