@@ -22,8 +22,8 @@ from n6build.describe.formats.boot_header import BASE as HEADER
 from n6build.describe.formats.boot_header import HEADER_BYTES, MAGIC, BinaryType
 from n6build.describe.formats.recovery import SECTOR_BYTES
 from n6build.describe.hardware.board import Board, Slot
+from n6build.describe.hardware.board_header import recovery_defines
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.recovery_pin import recovery_defines
 from n6build.place.image.boot_header import with_boot_header
 
 BASE = 0x70000000
@@ -50,7 +50,7 @@ def compile_recovery(folder: Path, main: Path, *more: str) -> Path:
     program = folder / main.stem
     places = [include, *(FIRMWARE / name for name in ("recovery", "trial", "bring_up"))]
     flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-int-to-pointer-cast", *SANITIZERS, *more]
-    defines = [f"-D{each}" for each in recovery_defines(None, board.nor_commands.page)]
+    defines = [f"-D{each}" for each in recovery_defines(board)]
     command = ["gcc", *flags, *defines, *(f"-I{each}" for each in places), "-o", str(program), str(main)]
     subprocess.run([*command, *(str(FIRMWARE / each) for each in SOURCES)], check=True)
     return program
@@ -150,7 +150,10 @@ class RecoveryBoard:
 
 @contextmanager
 def recovery_board(folder: Path) -> Iterator[RecoveryBoard]:
-    """Compile the board in this folder, and run it until the block ends. Its flash is erased, and it is off."""
+    """Compile the board in this folder, and run it until the block ends.
+
+    Its flash is erased, and it is off.
+    """
     nor = folder / "nor.bin"
     nor.write_bytes(b"\xff" * NOR_BYTES)
     program = compile_recovery(folder, Path(__file__).with_name("host_recovery.c"))

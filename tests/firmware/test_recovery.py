@@ -1,4 +1,4 @@
-"""Recovery over the console: whatever happens on the way, nothing half-written can start.
+"""Recovery over the console never lets anything half-written start.
 
 The board is the FSBL's own C on this host.
 """
@@ -38,7 +38,7 @@ def board(running: RecoveryBoard) -> RecoveryBoard:
 
 
 def flashed(board: RecoveryBoard) -> bytes:
-    """Give the board the old release, with contents in its other slot, and return its flash."""
+    """Give the board the old release in both slots, and return its flash."""
     recover(board.link(), BOARD, OLD)
     content = bytearray(board.content())
     size = OLD.sectors[0].size
@@ -156,7 +156,7 @@ def test_nothing_else_is_written_or_read(name: str, board: RecoveryBoard) -> Non
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.binary(max_size=400), max_size=20), st.integers(0, 1 << 32))
 def test_garbage_and_a_flood_change_nothing(running: RecoveryBoard, noise: list[bytes], seed: int) -> None:
-    """Bytes of any kind, whole frames with damages and endless text are skipped; then a recovery succeeds."""
+    """The board skips them, and a recovery over a noisy line then succeeds."""
     running.put(b"\xff" * NOR_BYTES)
     running.spoil = lambda data: data
     running.switch_on()

@@ -1,4 +1,4 @@
-"""A verifying FSBL on the virtual board waits for a release, and starts no other than a signed one."""
+"""A verifying FSBL waits for a release, and starts no other than a signed one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.formats.recovery import SECTOR_BYTES
-from n6build.describe.hardware.recovery_pin import recovery_defines
+from n6build.describe.hardware.board_header import recovery_defines
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import signed_appli
@@ -46,7 +46,7 @@ def fsbl(folder: Path) -> bytes:
     """Return an FSBL with recovery=on and trust=full."""
     sources = [*sorted((FIRMWARE / "fsbl").glob("*.c")), FIRMWARE / "recovery" / "n6_recovery.c"]
     sources.append(FIRMWARE / "trial" / "n6_nor_write.c")
-    more = [f"-D{each}" for each in recovery_defines(BOARD.recovery, BOARD.nor_commands.page)]
+    more = [f"-D{each}" for each in recovery_defines(BOARD)]
     more += [f"-I{FIRMWARE / name}" for name in ("recovery", "trial")]
     point = public_point(key_file(folder))
     return image_of(build_verifying(folder / "fsbl", "fsbl", sources, point, more), BinaryType.FSBL)
@@ -103,7 +103,7 @@ def content(nor: Path, address: int, size: int) -> bytes:
 
 
 def test_a_board_with_nothing_but_its_fsbl_gets_a_release(folder: Path, fsbl: bytes) -> None:
-    """Before the release come garbage, a flood without an end, and a release of another key, refused by name."""
+    """Garbage, a flood, and a release of another key, refused by name, come first."""
     nor, wrong = board_with(folder, fsbl), release(signed(folder, secret=19))
     with switched_on(nor) as board:
         for noise in (bytes(range(256)), b"\0\xff\x13", b"n6 fsbl appli" * 40, b"\xff" * 6000):
@@ -145,7 +145,7 @@ def test_a_pin_makes_a_board_wait_that_has_a_valid_appli(folder: Path, fsbl: byt
 
 @dataclass
 class Cable:
-    """A line that is pulled out in the middle of a request of the host, counted from 1."""
+    """A line that is pulled out in the middle of a request, counted from 1."""
 
     stream: Stream
     last: int
@@ -168,7 +168,7 @@ class Cable:
 
 @pytest.mark.parametrize("last", [9, 40, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 75, 2))])
 def test_the_cable_is_pulled_and_the_next_call_goes_on(last: int, folder: Path, fsbl: bytes) -> None:
-    """The power goes with the cable; `test_recovery.py` pulls it in each write of the host's build of this code."""
+    """The power goes with the cable. `test_recovery.py` cuts each write on the host."""
     nor, wanted = board_with(folder, fsbl, signed(folder)[:-20]), release(signed(folder))
     with pytest.raises(N6Error, match="N6-LINK-009"), switched_on(nor) as board:
         cable = Cable(board.link.stream, last)

@@ -1,4 +1,7 @@
-"""Recovery with any program at the other end of the line: it ends in time, with an id or with a result."""
+"""Recovery with any program at the other end of the line.
+
+It ends in time, with an id or with a result.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from n6build.compile.runtimes import Runtime
 from n6build.compile.toolchain import Toolchain
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board, Trial
-from n6build.describe.hardware.recovery_pin import recovery_defines
+from n6build.describe.hardware.board_header import recovery_defines
 from n6build.describe.host_program import HostProgram
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
@@ -156,8 +156,7 @@ def fsbl(firmware: BoardFirmware) -> Program:
         how = how.looking_in(FIRMWARE / "trial", FIRMWARE / "trial" / "fsbl")
         files += c_files("trial/fsbl")
     if firmware.recovers:
-        macros = recovery_defines(firmware.board.recovery, firmware.board.nor_commands.page)
-        how = how.looking_in(FIRMWARE / "recovery", FIRMWARE / "trial").defining(*macros)
+        how = how.looking_in(FIRMWARE / "recovery", FIRMWARE / "trial").defining(*recovery_defines(firmware.board))
         # With trials, the common objects contain the driver that writes.
         files += [*c_files("recovery"), *([] if firmware.trial else [FIRMWARE / "trial" / "n6_nor_write.c"])]
     own = compile_steps(folder, files, how)

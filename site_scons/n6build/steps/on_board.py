@@ -21,7 +21,7 @@ from n6build.steps.goal_checks import runs_until
 from n6build.steps.job import Job
 from n6build.steps.plan_part import Part
 from n6build.steps.program_images import Images, trial_of
-from n6build.steps.recover_board import recover_board_step
+from n6build.steps.recover_board import RecoverBoardParameters, recover_board_step
 from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
 from n6build.steps.run_epochs import run_epochs_step
@@ -91,17 +91,19 @@ def on_board(
         fuses=choices.fuses,
         harsh=choices.harsh,
     )
-    if RECOVER in asked:
-        steps = _recovery_steps(job, images, before, target)
-    else:
-        steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
+    # A recovery programs the board, unless it is to come after a flash.
+    flashes = "no-flash" not in choices.modes and (RECOVER not in asked or not {*FLASHING}.isdisjoint(asked))
+    steps = _flash_steps(job, images, before, asked, target) if flashes else []
     receipts = outputs_of(steps)
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
     goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in FLASHING}
     if not alone:
         goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
     if RECOVER in asked:
-        goals[RECOVER] = tuple(receipts)
+        recovery = _recovery_steps(job, images, before, target, receipts)
+        steps += recovery
+        goals[RECOVER] = recovery[-1].outputs
+        receipts = (*receipts, *recovery[-1].outputs)
     if "verify" in asked:
         # Without a flash goal, verify reads the board as it is.
         verify = _verify_step(job, images, before, () if {*FLASHING}.isdisjoint(asked) else receipts, target)
@@ -193,8 +195,10 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     return steps
 
 
-def _recovery_steps(job: Job, images: Images, before: BeforeFlash, target: Target) -> list[Step]:
-    """Return the steps that send everything but the FSBL over the console, the last of them to the board."""
+def _recovery_steps(
+    job: Job, images: Images, before: BeforeFlash, target: Target, receipts: Sequence[str]
+) -> list[Step]:
+    """Return the steps that send all but the FSBL over the console."""
     parts = [part for part in images.parts if part.slot != "fsbl"]
     trial = trial_of(job)
     manifest = flash_manifest_step(f"{job.folder}/recovery_manifest.json", parts, images.plan.name, job.board, trial)
@@ -204,10 +208,8 @@ def _recovery_steps(job: Job, images: Images, before: BeforeFlash, target: Targe
         images.plan.name,
         [part.file for part in parts],
         job.board,
-        target,
-        trial,
-        job.choices.console,
-        (*before.verdict.outputs, *before.figures),
+        RecoverBoardParameters(**vars(target), trial=trial, port=job.choices.console),
+        (*before.verdict.outputs, *before.figures, *receipts),
     )
     return [manifest, recovery]
 

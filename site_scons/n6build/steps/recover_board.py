@@ -1,4 +1,4 @@
-"""Step that sends a release to a board whose FSBL waits for it on its console, and writes a receipt."""
+"""Step that sends a release to a board whose FSBL waits for it on its console."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ def recover_board_step(
     plan: str,
     images: Sequence[str],
     board: Board,
-    target: Target,
-    trial: Trial | None,
-    port: str,
+    recovery: RecoverBoardParameters,
     after: Sequence[str],
 ) -> Step:
     """Return the step that recovers a board.
@@ -61,19 +59,17 @@ def recover_board_step(
         plan: Path of memory_plan.json.
         images: Files that the manifest lists.
         board: Board to recover.
-        target: Board and probe.
-        trial: Trial of new images; None for none.
-        port: Serial port of a real board; empty for that of the probe.
+        recovery: Parameters of the step.
         after: Verdict of the checks.
     """
     return Step(
         verb="Recover",
         stage="flash",
         outputs=(output,),
-        sources=(manifest, plan, *images, *emulator_files(target, board)),
-        parameters=to_parameters(RecoverBoardParameters(**vars(target), trial=trial, port=port)),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, *boards_folders(board)),
+        sources=(manifest, plan, *images, *emulator_files(recovery, board)),
+        parameters=to_parameters(recovery),
+        templates=emulator_templates(recovery),
+        state=(recovery.virtual_board, *boards_folders(board)),
         after=tuple(after),
         function="n6build.steps.recover_board:perform_recover_board",
         always=True,
@@ -105,7 +101,7 @@ def perform_recover_board(call: Call) -> None:
 
 
 def _left_empty(plan: MemoryPlan, trial: Trial | None) -> tuple[int, ...]:
-    """Return the sectors whose contents could start instead of the release: other slots, and the journal."""
+    """Return the sectors of other slots, which could start, and of the journal."""
     models = [slot.file for model in plan.models for slot in model.slots[1:]]
     if trial is None:
         return tuple(models)
@@ -115,7 +111,10 @@ def _left_empty(plan: MemoryPlan, trial: Trial | None) -> tuple[int, ...]:
 
 @contextmanager
 def _console(target: RecoverBoardParameters, board: Board, hear: Callable[[str], None]) -> Iterator[Link]:
-    """Open the console; a real board's record is doubted afterwards, since no programmer wrote the flash."""
+    """Open the console, and doubt the record of a real board afterwards.
+
+    No programmer wrote its flash, so that the record does not know its content.
+    """
     if target.probe == VIRTUAL:
         with switched_on(target, board) as boot, tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
             findings = Path(folder) / "findings.jsonl"

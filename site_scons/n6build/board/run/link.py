@@ -306,7 +306,7 @@ class Link:
         return [answers[place] for place in range(len(payloads))]
 
     def listen(self, until: Callable[[], bool], patience_s: float) -> None:
-        """Read text until a condition holds, or the time ends; starts of the board end nothing."""
+        """Read text until a condition holds, or the time ends. The board may restart."""
         deadline = self.now() + patience_s
         while not until() and self.now() < deadline:
             with contextlib.suppress(Restarted):

@@ -173,7 +173,8 @@ def start(link: Link, heard: Sequence[str]) -> None:
         heard: Lines of the console, to which the link adds.
 
     Raises:
-        N6Error: N6-RECOVER-005 if the FSBL refuses the release, N6-LINK-001 if the board is silent.
+        N6Error: N6-RECOVER-005 if the FSBL refuses the release; N6-RECOVER-006 if the pin is still held;
+            N6-LINK-001 if the board is silent.
     """
     before = len(heard)
     link.request(Type.START, b"")
