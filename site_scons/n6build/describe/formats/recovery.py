@@ -1,6 +1,7 @@
 """Requests to an FSBL that waits for a release, and its answers.
 
-They are in the frames of the link. No request reads the flash: a CRC covers whole sectors, and an address is only programmed in a sector that was erased before.
+They are in the frames of the link. No request reads the flash: a CRC covers whole sectors, and an
+address is only programmed in a sector that was erased before.
 """
 
 from __future__ import annotations
