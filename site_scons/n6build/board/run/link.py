@@ -51,10 +51,7 @@ _ATTEMPTS = 4
 SERIAL_WINDOW = 2
 # Most starts of FSBL or Appli while waiting for an answer.
 _STARTS = 8
-_REFUSALS: dict[int, str] = {
-    Status.UNKNOWN: "it knows no such request or network",
-    Status.RANGE: "outside its buffers",
-}
+_REFUSALS: dict[int, str] = {Status.UNKNOWN: "it knows no such request or network", Status.RANGE: "outside its buffers"}
 
 
 # Longest start of a firmware that keeps printing, as a multiple of the patience with silence.
@@ -308,8 +305,7 @@ class Link:
     def listen(self, until: Callable[[], bool], patience_s: float) -> None:
         """Read text until a condition holds, or the time ends. The board may restart."""
         deadline = self.now() + patience_s
-        # A sleeping program lets the virtual board's time jump: what has arrived by then is still read.
-        late_reads = _STARTS
+        late_reads = _STARTS  # The virtual board's time jumps while its program sleeps.
         while not until() and late_reads:
             late_reads -= self.now() >= deadline
             with contextlib.suppress(Restarted):
