@@ -1,123 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_link.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "n6_board_clock.h"
-#include "n6_console.h"
-#include "n6_crc32.h"
+#include "n6_frame.h"
 #include "n6_inference.h"
 #if N6_TRIAL || N6_ON_REQUEST
 #include "n6_watchdog.h"
 #endif
 
 #define DATA_MAX N6_LINK_DATA_MAX
-#define MESSAGE_MAX N6_LINK_MESSAGE_MAX
 #define CRC_BYTES N6_LINK_CRC_BYTES
-#define COBS_LONGEST 0xFFu
 
 /* Add a member to an answer, in the order of its struct. */
-#define ADD(answer, type, member, value) add(answer, value, sizeof(((type *)0)->member))
+#define ADD(answer, type, member, value) n6_frame_add(answer, value, sizeof(((type *)0)->member))
 /* The offset of a member after the index of a request. Every request but HELLO begins with the index. */
 #define BEHIND_INDEX(type, member) (offsetof(type, member) - sizeof(((type *)0)->index))
 /* The bytes of a request after its index, without the data that follows its struct. */
 #define REST(type) (sizeof(type) - sizeof(((type *)0)->index))
 
-typedef struct {
-    uint8_t data[MESSAGE_MAX];
-    uint32_t bytes;
-} message_t;
-
-static uint32_t read_u32(const uint8_t *data)
-{
-    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
-}
-
-static void add(message_t *message, uint32_t value, uint32_t bytes)
-{
-    for (uint32_t i = 0; i < bytes && message->bytes < MESSAGE_MAX; i++) {
-        message->data[message->bytes++] = (uint8_t)(value >> 8u * i);
-    }
-}
-
-static void add_text(message_t *message, const char *text)
-{
-    for (; *text != '\0' && message->bytes + CRC_BYTES < MESSAGE_MAX; text++) {
-        message->data[message->bytes++] = (uint8_t)*text;
-    }
-}
-
-/* Decode a COBS frame in place. Return false for an invalid frame. */
-static bool decode(message_t *message)
-{
-    uint32_t in = 0, out = 0;
-    while (in < message->bytes) {
-        uint32_t code = message->data[in++];
-        if (code == 0u || code - 1u > message->bytes - in) {
-            return false;
-        }
-        for (uint32_t i = 1; i < code; i++) {
-            message->data[out++] = message->data[in++];
-        }
-        if (code != COBS_LONGEST && in < message->bytes) {
-            message->data[out++] = 0u;
-        }
-    }
-    message->bytes = out;
-    return true;
-}
-
-/* Send a message as a COBS frame. It is shorter than the longest run of COBS, so each run ends at a zero or at the end. */
-static void send(message_t *message)
-{
-    add(message, n6_crc32(message->data, message->bytes), CRC_BYTES);
-    n6_put_byte(0u);
-    for (uint32_t start = 0; start <= message->bytes;) {
-        uint32_t end = start;
-        while (end < message->bytes && message->data[end] != 0u) {
-            end++;
-        }
-        n6_put_byte((uint8_t)(end - start + 1u));
-        for (uint32_t i = start; i < end; i++) {
-            n6_put_byte(message->data[i]);
-        }
-        start = end + 1u;
-    }
-    n6_put_byte(0u);
-}
-
-/* Wait for a whole frame with a correct CRC; skip all other bytes. */
-static void receive(message_t *message)
-{
-    for (;;) {
-        message->bytes = 0u;
-        bool fits = true;
-        for (;;) {
-            uint8_t byte;
 #if N6_TRIAL || N6_ON_REQUEST
-            n6_watchdog_feed();
+#define IDLE n6_watchdog_feed
+#else
+#define IDLE NULL
 #endif
-            if (!n6_get_byte(&byte)) {
-                continue;
-            }
-            if (byte == 0u) {
-                break;
-            }
-            fits = fits && message->bytes < MESSAGE_MAX;
-            if (fits) {
-                message->data[message->bytes++] = byte;
-            }
-        }
-        if (!fits || !decode(message) || message->bytes < 2u + CRC_BYTES) {
-            continue;
-        }
-        message->bytes -= CRC_BYTES;
-        if (n6_crc32(message->data, message->bytes) == read_u32(message->data + message->bytes)) {
-            return;
-        }
-    }
-}
 
 /* The state kept from one request to the next. */
 typedef struct {
@@ -134,7 +41,7 @@ static uint32_t run_once(server_t *server, const n6_plan_network_t *network, uin
     return server->run_cycles;
 }
 
-static n6_link_status_t serve_network(server_t *server, const message_t *request, message_t *answer, const n6_plan_network_t *network)
+static n6_link_status_t serve_network(server_t *server, const n6_message_t *request, n6_message_t *answer, const n6_plan_network_t *network)
 {
     const uint8_t *payload = request->data + 3; /* after the index */
     uint32_t bytes = request->bytes - 3u;
@@ -143,13 +50,13 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
         ADD(answer, n6_link_network_answer_t, input_bytes, n6_inference_input_bytes(network));
         ADD(answer, n6_link_network_answer_t, output_bytes, n6_inference_output_bytes(network));
         ADD(answer, n6_link_network_answer_t, epochs, n6_inference_epochs(network->instance->exec_state.first_epoch_block));
-        add_text(answer, network->model);
+        n6_frame_add_text(answer, network->model);
         return N6_LINK_OK;
     case N6_LINK_INPUT:
         /* The inputs have changed: the next inference is new, even if its number is the same. */
         server->run_sequence = UINT32_MAX;
         return bytes >= REST(n6_link_input_request_t) &&
-                       n6_inference_write_input(network, read_u32(payload + BEHIND_INDEX(n6_link_input_request_t, offset)),
+                       n6_inference_write_input(network, n6_frame_word(payload + BEHIND_INDEX(n6_link_input_request_t, offset)),
                                                 payload + REST(n6_link_input_request_t), bytes - REST(n6_link_input_request_t))
                    ? N6_LINK_OK
                    : N6_LINK_RANGE;
@@ -164,7 +71,7 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
         const uint32_t rest = REST(n6_link_output_request_t);
         uint32_t size = bytes >= rest ? payload[BEHIND_INDEX(n6_link_output_request_t, size)] : 0u;
         if (size > DATA_MAX || bytes < rest ||
-            !n6_inference_read_output(network, read_u32(payload + BEHIND_INDEX(n6_link_output_request_t, offset)),
+            !n6_inference_read_output(network, n6_frame_word(payload + BEHIND_INDEX(n6_link_output_request_t, offset)),
                                       answer->data + answer->bytes, size)) {
             return N6_LINK_RANGE;
         }
@@ -190,15 +97,12 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
 
 _Noreturn void n6_link_serve(n6_network_at_t *network_at, uint32_t count)
 {
-    static message_t request, answer;
+    static n6_message_t request, answer;
     server_t server = {UINT32_MAX, 0u};
     for (;;) {
-        receive(&request);
+        n6_frame_receive(&request, IDLE);
         uint32_t type = request.data[0];
-        answer.bytes = 0u;
-        add(&answer, type | N6_LINK_ANSWER, 1u);
-        add(&answer, request.data[1], 1u);
-        add(&answer, N6_LINK_OK, 1u);
+        n6_frame_answer(&answer, &request, N6_LINK_OK);
         if (type == N6_LINK_HELLO) {
             ADD(&answer, n6_link_hello_answer_t, version, N6_LINK_VERSION);
             ADD(&answer, n6_link_hello_answer_t, networks, count);
@@ -208,6 +112,6 @@ _Noreturn void n6_link_serve(n6_network_at_t *network_at, uint32_t count)
         } else {
             answer.data[2] = (uint8_t)serve_network(&server, &request, &answer, network_at(request.data[2]));
         }
-        send(&answer);
+        n6_frame_send(&answer);
     }
 }

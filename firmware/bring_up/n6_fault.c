@@ -10,6 +10,9 @@
 
 #define FAULT_STACK_WORDS 256
 
+/* The key for writes to AIRCR, which ignores writes without it. */
+#define VECTKEY 0x05FAu
+
 /* Words of an exception frame. */
 #define FRAME_LR 5
 #define FRAME_PC 6
@@ -29,6 +32,12 @@ _Noreturn void n6_sleep_for_ever(void)
     for (;;) {
         __asm volatile("wfi");
     }
+}
+
+_Noreturn void n6_reset_chip(void)
+{
+    N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, VECTKEY) | N6_SCB_AIRCR_SYSRESETREQ;
+    n6_sleep_for_ever();
 }
 
 __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)

@@ -19,4 +19,7 @@ void n6_unexpected_interrupt(void);
 
 _Noreturn void n6_sleep_for_ever(void);
 
+/* Reset the chip by its system reset. */
+_Noreturn void n6_reset_chip(void);
+
 #endif

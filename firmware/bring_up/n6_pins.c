@@ -5,6 +5,7 @@
 #include "n6_soc_gpio.h"
 #include "n6_soc_system.h"
 
+#define MODE_INPUT 0u
 #define MODE_ALTERNATE 2u
 #define SPEED_VERY_HIGH 3u
 
@@ -23,6 +24,12 @@ void n6_pin_alternate(uint32_t port_base, uint32_t pin, uint32_t function, n6_pu
     set_two_bits(port_base + N6_GPIO_PUPDR_OFFSET, pin, (uint32_t)pull);
     /* Set the mode last: the pin switches to its function only after all its other settings. */
     set_two_bits(port_base + N6_GPIO_MODER_OFFSET, pin, MODE_ALTERNATE);
+}
+
+void n6_pin_input(uint32_t port_base, uint32_t pin, n6_pull_t pull)
+{
+    set_two_bits(port_base + N6_GPIO_PUPDR_OFFSET, pin, (uint32_t)pull);
+    set_two_bits(port_base + N6_GPIO_MODER_OFFSET, pin, MODE_INPUT);
 }
 
 bool n6_pins_are_fast(uint32_t fuse)

@@ -24,9 +24,6 @@
 /* Words of an exception frame. */
 #define FRAME_PC 6
 
-/* The key for writes to AIRCR, which ignores writes without it. */
-#define VECTKEY 0x05FAu
-
 /* MPU: rights of unprivileged code. */
 #define READ_WRITE 1u
 #define READ_ONLY 3u
@@ -234,8 +231,7 @@ static _Noreturn void start_again(void)
     N6_LINE(error, .program = N6_LINE_ERROR_APPLI,
             .reason = broke_out ? "N6-FW-083 a model accesses memory that is not its own"
                                 : "N6-FW-086 a model faults or does not end");
-    N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, VECTKEY) | N6_SCB_AIRCR_SYSRESETREQ;
-    n6_sleep_for_ever();
+    n6_reset_chip();
 }
 
 void n6_confine_run(void (*function)(void *argument), void *argument)

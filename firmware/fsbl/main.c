@@ -12,6 +12,9 @@
 #include "n6_field.h"
 #endif
 #include "n6_load_appli.h"
+#if N6_RECOVERY
+#include "n6_recovery.h"
+#endif
 #include "n6_soc_programs.h"
 #if N6_TRIAL_APPLI_ADDRESS
 #include "n6_trial_appli.h"
@@ -51,11 +54,27 @@ static void open_nor(void)
     }
 }
 
+/* End without an Appli, after the line that names the reason. */
+static _Noreturn void give_up(void)
+{
+#if N6_RECOVERY
+    n6_recovery_serve(false);
+#else
+    n6_sleep_for_ever();
+#endif
+}
+
+static _Noreturn void give_up_for(const char *id_and_text)
+{
+    N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = id_and_text);
+    give_up();
+}
+
 #if N6_TRIAL_APPLI_ADDRESS
 static void load(void)
 {
     if (!n6_trial_load_appli()) {
-        stop("N6-FW-085 no slot has a working Appli");
+        give_up_for("N6-FW-085 no slot has a working Appli");
     }
 }
 #else
@@ -67,7 +86,7 @@ static void verify(uint32_t bytes)
     n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor());
     if (status != N6_TRUST_OK) {
         N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = n6_trust_text(status), .reason_of = "the Appli");
-        n6_sleep_for_ever();
+        give_up();
     }
 }
 #endif
@@ -85,7 +104,7 @@ static void load(void)
         return;
 #define STOP(status, text) \
     case status: \
-        stop(text);
+        give_up_for(text);
         N6_APPLI_REFUSALS(STOP)
 #undef STOP
     }
@@ -118,6 +137,11 @@ int main(void)
     }
     /* With caches the NOR is read by lines, not by words. */
     n6_caches_enable();
+#if N6_RECOVERY
+    if (n6_recovery_is_held()) {
+        n6_recovery_serve(true);
+    }
+#endif
     load();
     n6_start_appli();
 }

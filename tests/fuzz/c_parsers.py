@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from firmware.host_recovery import small_board
+from firmware_build import board_headers
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
 from n6build.place.reloc.slots import Identity, SelfTest, name_crc32, slot_chunks
@@ -17,7 +19,7 @@ from reloc.synthetic import Pool, synthetic_model
 from virtual_board.npu.damage import SANITIZERS
 
 _HERE = Path(__file__).parent / "c"
-_FOLDERS = ("reloc", "runtime", "runtime/reloc", "appli", "appli_reloc", "bring_up")
+_FOLDERS = ("reloc", "runtime", "runtime/reloc", "appli", "appli_reloc", "bring_up", "recovery", "trial")
 VERSION = (1, 1, 3, 8)
 # One pool of each kind: placed, copied, cleared, and external RAM with content.
 POOLS = (
@@ -68,12 +70,18 @@ def _model_slot() -> bytes:
 
 
 C_PARSERS = (
-    CParser("n6_link.c", "link", ("appli/n6_link.c", "bring_up/n6_crc32.c"), bytes),
+    CParser("n6_link.c", "link", ("appli/n6_link.c", "bring_up/n6_frame.c", "bring_up/n6_crc32.c"), bytes),
     CParser(
         "n6_model_slot.c and n6_slot.c",
         "slots",
         ("appli_reloc/n6_model_slot.c", "appli/n6_slot.c", "bring_up/n6_crc32.c"),
         _model_slot,
+    ),
+    CParser(
+        "n6_recovery.c",
+        "recovery",
+        ("recovery/n6_recovery.c", "bring_up/n6_frame.c", "bring_up/n6_crc32.c"),
+        bytes,
     ),
     CParser(
         "n6_reloc_check.c and the loader",
@@ -92,14 +100,15 @@ def built(parser: CParser, folder: Path, instead: Mapping[str, str] = MappingPro
     """
     for described in FORMATS:
         (folder / described.header).write_text(header_text(described))
-    (folder / "n6_board_clock.h").write_text("#define N6_CPU_HZ 600000000u\n")
+    board_headers(folder, small_board())
     program = folder / parser.program
     includes = [f"-I{folder}", f"-I{_HERE}", *(f"-I{FIRMWARE / each}" for each in _FOLDERS)]
     sources = [
         str(_HERE / f"{parser.program}.c"),
         *(_for_host(FIRMWARE / each, folder, instead) for each in parser.sources),
     ]
-    command = ["gcc", "-std=gnu11", "-O1", "-w", "-DLL_ATON_RT_RELOC", "-DLL_ATON_EB_DBG_INFO", *SANITIZERS, *includes]
+    command = ["gcc", "-std=gnu11", "-O1", "-w", "-DLL_ATON_RT_RELOC", "-DLL_ATON_EB_DBG_INFO", "-DN6_NOR_PAGE=256u"]
+    command += [*SANITIZERS, *includes]
     subprocess.run([*command, *sources, "-o", str(program)], check=True)
     return program
 

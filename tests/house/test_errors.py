@@ -27,6 +27,7 @@ SAME_MEANING = {
     "N6-IMAGE-006": "an overlap, as parts of a hex file or as sectors",
     "N6-IMAGE-007": "a list of what goes to flash, damaged",
     "N6-LINK-001": "a board that says nothing, at once or later",
+    "N6-LINK-003": "a request that is refused, by an Appli or by an FSBL that waits",
     "N6-LINK-005": "a board that starts again, at once or later",
     "N6-LLATON-002": "ST's runtime, or a part of it, is not in a folder or around it",
     "N6-MODEL-001": "no such model, by option or as a word of the command line",

@@ -224,6 +224,8 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-OPTION-025": lambda p: planned("run", models=("keyword",), probe="virtual", camera="x.png"),
     "N6-PLAN-005": too_many_vectors,
     "N6-POOL-001": lambda p: pools_of(NUCLEO, "extflash", {"npuRAM33": 1024}),
+    "N6-RECOVER-007": lambda p: planned("recover", models=("keyword",), probe="virtual", fsbl="theirs.elf"),
+    "N6-RECOVER-008": lambda p: planned("recover", models=("keyword",)),
     "N6-RELOC-008": lambda p: read_description(written(p, b"{}")),
     "N6-RELOC-030": lambda p: parse_reloc_file(b"", "x"),
     "N6-RELOC-031": lambda p: parse_reloc_file(struct.pack("<I", MAGIC), "x"),

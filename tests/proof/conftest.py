@@ -251,6 +251,7 @@ KINDS = {
         Kind("field", ("model=anomaly", "probe=virtual", "field-report")),
         Kind("epochs", ("model=keyword", "backend=neural_art", "probe=virtual", "epochs=1", "flash", "run")),
         Kind("ladder", ("backend=neural_art", "probe=virtual", "ladder")),
+        Kind("recovered", ("model=anomaly", "recovery=on", "probe=virtual", "flash", "recover")),
         Kind("trial", ("loader=reloc", "model=anomaly", "slots=2", "trial=on", "probe=virtual", "flash")),
     )
 }

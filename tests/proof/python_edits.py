@@ -404,6 +404,7 @@ EDITS = (
     *of_board(
         "common/appli/n6_inference.o", ("describe/formats/epoch_marker.py", "STIMULUS_PORT = 24", "STIMULUS_PORT = 25")
     ),
+    *of_board("include/n6_recovery_format.h", ("describe/formats/recovery.py", "VERSION = 1", "VERSION = 2")),
     *of_board(
         "include/n6_appli_trailer.h", ("describe/formats/appli_trailer.py", 'MAGIC = b"N6AT"', 'MAGIC = b"N6AU"')
     ),
@@ -723,6 +724,7 @@ _BY_REASON = {
     _OF_A_BOARD: """
         n6build.base.file_lock n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
+        n6build.describe.hardware.recovery_pin
         n6build.describe.hardware.npu_header
         n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until

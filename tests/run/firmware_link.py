@@ -18,7 +18,10 @@ from n6build.base.paths import FIRMWARE
 from n6build.describe.formats import link
 
 _HERE = Path(__file__).parent
-_SOURCES = (_HERE / "link_board.c", FIRMWARE / "appli/n6_link.c", FIRMWARE / "bring_up/n6_crc32.c")
+_SOURCES = (
+    _HERE / "link_board.c",
+    *(FIRMWARE / name for name in ("appli/n6_link.c", "bring_up/n6_frame.c", "bring_up/n6_crc32.c")),
+)
 _INCLUDES = tuple(FIRMWARE / name for name in ("appli", "runtime", "bring_up"))
 _RESTART = 0xFFFFFFFF
 CPU_HZ = 64_000_000

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Pins: their settings, and levels as far as the chip itself drives them. An input without a driver follows its pull.
+ *
+ * held-port=ADDRESS, held-pins=MASK and held-level=0 or 1 are a button that is held at power-on, and released at the next reset.
  */
 #include "n6virt.h"
 
 enum { MODE_INPUT, MODE_OUTPUT, MODE_ALTERNATE };
 enum { PULL_UP = 1 };
+
+static struct {
+    uint32_t port, pins, level;
+} held;
+static bool has_power;
 
 bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate)
 {
@@ -61,7 +68,9 @@ static uint32_t levels(uint32_t port)
         uint32_t mode = n6virt_get(port + N6_GPIO_MODER_OFFSET) >> 2 * pin & 3;
         uint32_t pull = n6virt_get(port + N6_GPIO_PUPDR_OFFSET) >> 2 * pin & 3;
 
-        value |= (mode == MODE_OUTPUT ? driven >> pin & 1 : pull == PULL_UP) << pin;
+        uint32_t input = port == held.port && (held.pins >> pin & 1) ? held.level : pull == PULL_UP;
+
+        value |= (mode == MODE_OUTPUT ? driven >> pin & 1 : input) << pin;
     }
     return value;
 }
@@ -106,10 +115,25 @@ static const N6VirtModel gpio = {
                                     N6_GPIO_AFRL_OFFSET, N6_GPIO_AFRH_OFFSET, N6_GPIO_BRR_OFFSET, N6VIRT_END},
 };
 
+static void add_properties(Object *machine)
+{
+    static const N6VirtNumber numbers[] = {
+        {"held-port", &held.port}, {"held-pins", &held.pins}, {"held-level", &held.level},
+    };
+
+    n6virt_number_properties(machine, numbers, ARRAY_SIZE(numbers));
+}
+
 static void start(void)
 {
     n6virt_model_all("GPIO", &gpio);
 }
 
-static const N6VirtModule module = {.start = start};
+static void reset(void)
+{
+    held.port = has_power ? 0 : held.port;
+    has_power = true;
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start, .reset = reset};
 N6VIRT_MODULE(module)

@@ -32,7 +32,7 @@ from n6build.describe.option import (
     word,
 )
 from n6build.describe.option_lists import modes_of
-from n6build.describe.targets import FLASHING, ON_A_BOARD, TALKING
+from n6build.describe.targets import FLASHING, ON_A_BOARD, RECOVER, TALKING
 from n6build.describe.until import Until, parse_until
 
 # Value of an option for a folder that n6build looks for itself.
@@ -147,7 +147,7 @@ class Choices:
         "the board to program: auto (the only attached probe), virtual, a serial number, or a programmer "
         f"({', '.join(PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
-        targets=(*ON_A_BOARD, "vscode", "matrix"),
+        targets=(*ON_A_BOARD, RECOVER, "vscode", "matrix"),
     )
     most: int = count(
         "number of samples, and of inputs of dataset and inputs in a folder, spread evenly; default: quantise.most in "
@@ -185,6 +185,12 @@ class Choices:
         "updates",
         most=32,
     )
+    recovery: Literal["off", "on"] = word(
+        "off",
+        "on lets the FSBL wait on the console for a release, which target recover sends, if the pin of board.yaml is held "
+        "at reset, or if no Appli is valid",
+        ("off", "on"),
+    )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
     inputs: str = path(
         ".npy with a row for each inference, or a folder of pictures, sounds or tables, sent over the console; for target "
@@ -203,7 +209,7 @@ class Choices:
         "",
         "serial port of a real board; default: the one of the probe",
         environment="N6BUILD_CONSOLE",
-        targets=TALKING,
+        targets=(*TALKING, RECOVER),
     )
     audio: str = path("WAV file for the virtual board's microphone; default: silence", targets=_RUN)
     audio_out: str = path("WAV file to write, with what the virtual board plays", targets=_RUN)

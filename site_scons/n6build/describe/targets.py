@@ -20,6 +20,8 @@ TARGETS = {
     "flash": "program the sectors that differ on the board",
     "flash-all": "program all sectors, even those that n6build knows to be equal",
     "flash-model": "program only the models (with loader=reloc); with slots=2 into the unused slot",
+    "recover": "send all images but the FSBL to a board that waits for them on its console (option recovery); only what "
+    "the board lacks",
     "verify": "read back the flash, and list the sectors that differ from the flash manifest; does not write",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "compare": "compare captured outputs of a board (option captured) with the reference interpreter, and name "
@@ -46,7 +48,7 @@ TARGETS = {
 LISTS = ("boards", "models", "doctor")
 FLASHING = ("flash", "flash-all", "flash-model")
 # Targets that read the console of a board, or send requests over it.
-FIELD_REPORT, LADDER = "field-report", "ladder"
+FIELD_REPORT, LADDER, RECOVER = "field-report", "ladder", "recover"
 TALKING = ("run", FIELD_REPORT, LADDER)
 ON_A_BOARD = (*FLASHING, "verify", *TALKING)
 

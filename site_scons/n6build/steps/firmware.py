@@ -12,6 +12,7 @@ from n6build.compile.runtimes import Runtime
 from n6build.compile.toolchain import Toolchain
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board, Trial
+from n6build.describe.hardware.board_header import recovery_defines
 from n6build.describe.host_program import HostProgram
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
@@ -48,6 +49,7 @@ class BoardFirmware:
         bring_up: Object files of the bring-up code, including those that verify signatures.
         trust: Signature settings; None if nothing is verified.
         trial: Trial of new images; None if no image is on trial.
+        recovers: The FSBL waits on the console for a release if it has no Appli.
     """
 
     board: Board
@@ -58,6 +60,7 @@ class BoardFirmware:
     bring_up: tuple[str, ...]
     trust: Trust | None = None
     trial: Trial | None = None
+    recovers: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ def board_firmware(
     trial: Trial | None = None,
     confined: bool = False,
     on_request: bool = False,
+    recovers: bool = False,
 ) -> BoardFirmware:
     """Return the common headers and objects of the board's programs.
 
@@ -103,6 +107,7 @@ def board_firmware(
         confined: Relocatable models run unprivileged.
         on_request: The Appli runs an inference only on request over the link, and a watchdog ends one
             that hangs.
+        recovers: The FSBL waits on the console for a release if it has no Appli.
     """
     include = f"{folder}/include"
     headers = [*soc_header_steps(include, board), *board_header_steps(include, board), format_headers_step(include)]
@@ -125,7 +130,8 @@ def board_firmware(
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     if trust:
         bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"))
-    return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up), trust, trial)
+    steps = (*headers, *bring_up)
+    return BoardFirmware(board, folder, toolchain, steps, how, outputs_of(bring_up), trust, trial, recovers)
 
 
 def trial_defines(trial: Trial) -> tuple[str, ...]:
@@ -149,6 +155,10 @@ def fsbl(firmware: BoardFirmware) -> Program:
     if firmware.trial and firmware.trial.appli:
         how = how.looking_in(FIRMWARE / "trial", FIRMWARE / "trial" / "fsbl")
         files += c_files("trial/fsbl")
+    if firmware.recovers:
+        how = how.looking_in(FIRMWARE / "recovery", FIRMWARE / "trial").defining(*recovery_defines(firmware.board))
+        # With trials, the common objects contain the driver that writes.
+        files += [*c_files("recovery"), *([] if firmware.trial else [FIRMWARE / "trial" / "n6_nor_write.c"])]
     own = compile_steps(folder, files, how)
     objects = (*firmware.bring_up, *outputs_of(own))
     link = link_step(f"{folder}/fsbl.elf", objects, firmware.toolchain, scripts=script.outputs)

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from n6build.base.errors import N6Error
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.choices import Choices
-from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, TALKING
+from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, RECOVER, TALKING
 
 ALL_BOARDS = "all"
 
@@ -21,7 +21,7 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     Raises:
         N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to
             N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
-            N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
+            N6-RECOVER-007, N6-RECOVER-008, N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
     """
     _check_flashing(choices, goals)
     if choices.firmware:
@@ -34,6 +34,8 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-FIELD-001", what, hint="remove options fsbl and appli")
     if LADDER in goals:
         check_ladder(choices, goals)
+    if RECOVER in goals or choices.recovery == "on":
+        _check_recovery(choices, goals)
     if not {*TALKING}.isdisjoint(goals):
         _check_run(choices)
 
@@ -53,6 +55,16 @@ def _check_flashing(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error(
             "N6-FLASH-023", "the Appli is a third-party program", hint="remove option appli, or run scons flash"
         )
+
+
+def _check_recovery(choices: Choices, goals: Collection[str]) -> None:
+    """Reject another FSBL, and a recovery over no console."""
+    if choices.fsbl:
+        what = "recovery needs n6build's own FSBL: another one does not wait for a release"
+        raise N6Error("N6-RECOVER-007", what, hint="remove option fsbl")
+    if RECOVER in goals and choices.probe == "auto" and not choices.console:
+        what = "target recover needs the serial port of the board"
+        raise N6Error("N6-RECOVER-008", what, hint="set console=/dev/ttyACM0, probe=SERIAL_NUMBER or probe=virtual")
 
 
 def _check_programs(choices: Choices, goals: Collection[str]) -> None:

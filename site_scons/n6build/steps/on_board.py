@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
 from n6build.board.flash.receipt import VIRTUAL
-from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD
+from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD, RECOVER
 from n6build.describe.until import BY_DEFAULT, Until
 from n6build.engine.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
@@ -21,6 +21,7 @@ from n6build.steps.goal_checks import runs_until
 from n6build.steps.job import Job
 from n6build.steps.plan_part import Part
 from n6build.steps.program_images import Images, trial_of
+from n6build.steps.recover_board import RecoverBoardParameters, recover_board_step
 from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
 from n6build.steps.run_epochs import run_epochs_step
@@ -75,7 +76,7 @@ def on_board(
     Raises:
         N6Error: N6-OPTION-006 if dry=1 is used for an image with two slots.
     """
-    if {*ON_A_BOARD}.isdisjoint(asked):
+    if {*ON_A_BOARD, RECOVER}.isdisjoint(asked):
         return Part((), {})
     choices = job.choices
     target = target_of(
@@ -90,12 +91,19 @@ def on_board(
         fuses=choices.fuses,
         harsh=choices.harsh,
     )
-    steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
+    # A recovery programs the board, unless it is to come after a flash.
+    flashes = "no-flash" not in choices.modes and (RECOVER not in asked or not {*FLASHING}.isdisjoint(asked))
+    steps = _flash_steps(job, images, before, asked, target) if flashes else []
     receipts = outputs_of(steps)
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
     goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in FLASHING}
     if not alone:
         goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
+    if RECOVER in asked:
+        recovery = _recovery_steps(job, images, before, target, receipts)
+        steps += recovery
+        goals[RECOVER] = recovery[-1].outputs
+        receipts = (*receipts, *recovery[-1].outputs)
     if "verify" in asked:
         # Without a flash goal, verify reads the board as it is.
         verify = _verify_step(job, images, before, () if {*FLASHING}.isdisjoint(asked) else receipts, target)
@@ -185,6 +193,25 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     if appli and signed:
         steps += program_appli(appli)
     return steps
+
+
+def _recovery_steps(
+    job: Job, images: Images, before: BeforeFlash, target: Target, receipts: Sequence[str]
+) -> list[Step]:
+    """Return the steps that send all but the FSBL over the console."""
+    parts = [part for part in images.parts if part.slot != "fsbl"]
+    trial = trial_of(job)
+    manifest = flash_manifest_step(f"{job.folder}/recovery_manifest.json", parts, images.plan.name, job.board, trial)
+    recovery = recover_board_step(
+        _receipt(job, target, "recovered"),
+        manifest.name,
+        images.plan.name,
+        [part.file for part in parts],
+        job.board,
+        RecoverBoardParameters(**vars(target), trial=trial, port=job.choices.console),
+        (*before.verdict.outputs, *before.figures, *receipts),
+    )
+    return [manifest, recovery]
 
 
 def _appli_with_two_slots(job: Job, images: Images) -> FlashPart | None:

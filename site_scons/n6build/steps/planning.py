@@ -17,7 +17,7 @@ from n6build.base.paths import ROOT, check_text
 from n6build.base.processor import processor_class
 from n6build.board.flash.receipt import VIRTUAL, settled
 from n6build.describe.choices import Choices
-from n6build.describe.targets import ON_A_BOARD
+from n6build.describe.targets import ON_A_BOARD, RECOVER
 from n6build.engine.ledger import FOLDER
 from n6build.engine.perform import Site
 from n6build.engine.plan import Plan
@@ -43,6 +43,9 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
     notes = site.build / FOLDER if keep else None
     goals = sorted({*targets} - {"plan"})
     programmer = _programmer(choices, goals) if {*ON_A_BOARD} & {*goals} else ""
+    if RECOVER in goals and not programmer:
+        # It needs no programmer. A probe only names its serial port.
+        programmer = "console" if choices.console else choices.probe
     emulators = _emulators() if "run" in goals and programmer == VIRTUAL else ()
     machine = [_texts(asdict(environment)), processor_class(), str(ROOT), str(site.top)]
     key = [asdict(choices), goals, programmer, emulators, *machine]

@@ -226,6 +226,7 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         on_request=job.choices.ladder,
         field=job.choices.field,
         trust=job.trust,
+        recovers=job.choices.recovery == "on",
     )
     loader = _loader(job, lambda: fsbl(firmware))
     vectors, weights = _vectors(job, networks), []
@@ -300,6 +301,7 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         job.flags,
         field=job.choices.field,
         trust=job.trust,
+        recovers=job.choices.recovery == "on",
         trial=trial_of(job),
         confined=_is_confined(job),
     )

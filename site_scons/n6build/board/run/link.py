@@ -7,11 +7,13 @@ may come between frames: everything but a frame with a correct CRC is text.
 
 from __future__ import annotations
 
+import contextlib
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Protocol
 
 from cobs import cobs
@@ -20,7 +22,7 @@ from n6build.base.c_format import Struct
 from n6build.base.console import printable
 from n6build.base.errors import N6Error
 from n6build.board.run.compare import check_going
-from n6build.board.run.console_log import EpochCycles, read_console
+from n6build.board.run.console_log import ConsoleLog, EpochCycles, read_console
 from n6build.board.virtual_board.run import LONGEST_LINE
 from n6build.describe.formats.console import APPLI_START, FSBL_START, PREFIX
 from n6build.describe.formats.link import (
@@ -49,10 +51,7 @@ _ATTEMPTS = 4
 SERIAL_WINDOW = 2
 # Most starts of FSBL or Appli while waiting for an answer.
 _STARTS = 8
-_REFUSALS: dict[int, str] = {
-    Status.UNKNOWN: "it knows no such request or network",
-    Status.RANGE: "outside its buffers",
-}
+_REFUSALS: dict[int, str] = {Status.UNKNOWN: "it knows no such request or network", Status.RANGE: "outside its buffers"}
 
 
 # Longest start of a firmware that keeps printing, as a multiple of the patience with silence.
@@ -136,6 +135,8 @@ class Link:
         window: Requests under way at a time, 1 to 127.
         now: Function that returns the board's time in seconds.
         longest_line: Characters of a line; a longer line is cut.
+        check: Function that checks the lines of a text, and raises errors.
+        refusals: Meaning of each status but 0.
     """
 
     stream: Stream
@@ -145,6 +146,8 @@ class Link:
     window: int = SERIAL_WINDOW
     now: Callable[[], float] = time.monotonic
     longest_line: int = LONGEST_LINE
+    check: Callable[[ConsoleLog], None] = check_going
+    refusals: Mapping[int, str] = field(default_factory=lambda: _REFUSALS)
     _sequence: int = 0
     _received: bytearray = field(default_factory=bytearray)
     _own_lines: int = 0
@@ -187,7 +190,7 @@ class Link:
                         what = f"another firmware runs on the board; it prints '{printable(self._foreign_line)}'"
                         raise N6Error("N6-LINK-008", what, hint="run scons flash to program this one") from error
                     raise
-        answer = _unpacked(HELLO_ANSWER, payload, Type.HELLO)
+        answer = unpacked(HELLO_ANSWER, payload, Type.HELLO)
         if answer["version"] != VERSION:
             what = f"the firmware uses version {answer['version']} of the protocol, but n6build uses {VERSION}"
             raise N6Error("N6-LINK-002", what, hint="run scons flash to program the firmware of this checkout")
@@ -202,7 +205,7 @@ class Link:
             index: Index of the network in the application.
         """
         payload = self.request(Type.NETWORK, NETWORK_REQUEST.pack(index=index))
-        values = _unpacked(NETWORK_ANSWER, payload, Type.NETWORK)
+        values = unpacked(NETWORK_ANSWER, payload, Type.NETWORK)
         return NetworkInfo(payload[NETWORK_ANSWER.size :].decode("utf-8", "replace"), **values)
 
     def write_input(self, index: int, data: bytes) -> None:
@@ -219,7 +222,7 @@ class Link:
     def run(self, index: int) -> int:
         """Run one inference and return its cycles; raises errors as `request`."""
         payload = self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s)
-        return _unpacked(RUN_ANSWER, payload, Type.RUN)["cycles"]
+        return unpacked(RUN_ANSWER, payload, Type.RUN)["cycles"]
 
     def restart(self, index: int) -> None:
         """Give the states of a network their first values; raises errors as `request`."""
@@ -257,11 +260,11 @@ class Link:
             cycles += [EpochCycles(**EPOCH.unpack(payload, at)) for at in range(0, len(payload), EPOCH.size)]
         return cycles[:count]
 
-    def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
+    def request(self, kind: IntEnum, payload: bytes, answer_s: float | None = None) -> bytes:
         """Return the payload of an answer; raises errors as `requests`."""
         return self.requests(kind, [payload], answer_s)[0]
 
-    def requests(self, kind: Type, payloads: Sequence[bytes], answer_s: float | None = None) -> list[bytes]:
+    def requests(self, kind: IntEnum, payloads: Sequence[bytes], answer_s: float | None = None) -> list[bytes]:
         """Send requests and return the payloads of the answers, in order.
 
         As many requests as the window allows are under way at a time. A lost request is repeated, and the
@@ -282,7 +285,7 @@ class Link:
             if answer is not None:
                 number, message = answer
                 if message[0]:
-                    why = _REFUSALS.get(message[0], "no reason given")
+                    why = self.refusals.get(message[0], "no reason given")
                     raise N6Error("N6-LINK-003", f"the firmware rejects {kind.name}: {why}")
                 answers[sent.pop(number).place] = message[1:]
                 attempts = 0
@@ -299,14 +302,23 @@ class Link:
             self.stream.write(oldest.frame)
         return [answers[place] for place in range(len(payloads))]
 
-    def _send(self, kind: Type, payload: bytes, place: int, sent: dict[int, _Sent]) -> None:
+    def listen(self, until: Callable[[], bool], patience_s: float) -> None:
+        """Read text until a condition holds, or the time ends. The board may restart."""
+        deadline = self.now() + patience_s
+        late_reads = _STARTS  # The virtual board's time jumps while its program sleeps.
+        while not until() and late_reads:
+            late_reads -= self.now() >= deadline
+            with contextlib.suppress(Restarted):
+                self._answer(Type.HELLO, (), self.now())
+
+    def _send(self, kind: IntEnum, payload: bytes, place: int, sent: dict[int, _Sent]) -> None:
         self._sequence = (self._sequence + 1) % 256
         message = bytes([kind, self._sequence]) + payload
         frame = b"\0" + cobs.encode(message + _crc(message)) + b"\0"
         sent[self._sequence] = _Sent(place, frame)
         self.stream.write(frame)
 
-    def _answer(self, kind: Type, numbers: Collection[int], deadline: float) -> tuple[int, bytes] | None:
+    def _answer(self, kind: IntEnum, numbers: Collection[int], deadline: float) -> tuple[int, bytes] | None:
         """Return sequence number and content of an answer, None if none came in time.
 
         The content is status and payload. The number is one of `numbers`.
@@ -353,18 +365,19 @@ class Link:
             self._foreign_line = ""
         elif lines and not self._foreign_line and data.isascii():
             self._foreign_line = lines[0][:_SHOWN]
-        check_going(read_console(lines))
+        self.check(read_console(lines))
         if restarted:
             raise Restarted
 
 
-def _unpacked(struct: Struct, payload: bytes, kind: Type) -> dict[str, int]:
+def unpacked(struct: Struct, payload: bytes, kind: IntEnum) -> dict[str, int]:
+    """Return the numbers of an answer; raises N6-LINK-010 if it is too short."""
     if len(payload) < struct.size:
         raise _wrong_answer(kind, f"has {len(payload)} bytes, fewer than {struct.size}")
     return struct.unpack(payload)
 
 
-def _wrong_answer(kind: Type, what: str) -> N6Error:
+def _wrong_answer(kind: IntEnum, what: str) -> N6Error:
     hint = "run scons flash to program the firmware of this build: the board may have another one"
     return N6Error("N6-LINK-010", f"the answer to {kind.name} {what}", hint=hint)
 

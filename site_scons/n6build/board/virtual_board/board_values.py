@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from n6build.board.virtual_board.sfdp import parameter_tables
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.soc import field_bits
+from n6build.describe.hardware.recovery_pin import RecoveryPin
+from n6build.describe.hardware.soc import Soc, field_bits
 
 
 def board_values(board: Board, *, with_sensor: bool = False) -> dict[str, int | str]:
@@ -60,6 +61,12 @@ def board_values(board: Board, *, with_sensor: bool = False) -> dict[str, int | 
         **_i2c_values(board, with_sensor=with_sensor),
         **_psram_values(board),
     }
+
+
+def held_values(pin: RecoveryPin, soc: Soc) -> dict[str, int | str]:
+    """Return a pin that is held at power-on."""
+    port = soc.peripherals["GPIO"].instances[pin.port]
+    return {"held-port": port, "held-pins": 1 << pin.line, "held-level": int(pin.level == "high")}
 
 
 def _i2c_values(board: Board, *, with_sensor: bool) -> dict[str, int | str]:

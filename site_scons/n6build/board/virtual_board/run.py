@@ -20,7 +20,7 @@ from typing import IO, Literal, TypedDict, Unpack
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.board.virtual_board.board_values import board_values
+from n6build.board.virtual_board.board_values import board_values, held_values
 from n6build.board.virtual_board.camera import Camera, camera_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
@@ -138,6 +138,7 @@ class NorBoot:
         development: True for development boot: the boot ROM waits for a probe, and does not read the NOR.
         profile: File for the emulator's profile (`profile.py`); None for no profile.
         harsh: Seed of the RAM's content after power-on, with the times of silicon; 0 for none of this.
+        held: True to hold the pin that asks for recovery, until the first reset.
     """
 
     nor: Path
@@ -154,6 +155,7 @@ class NorBoot:
     development: bool = False
     profile: Path | None = None
     harsh: int = 0
+    held: bool = False
 
 
 class RunOptions(TypedDict, total=False):
@@ -218,6 +220,8 @@ def _nor_options(boot: NorBoot) -> str:
     values |= {"nor-write": "on"} if boot.keeps_writes else {}
     values |= {"development-boot": "on"} if boot.development else {}
     values |= {"harsh": boot.harsh} if boot.harsh else {}
+    if boot.held and boot.board.recovery:
+        values |= held_values(boot.board.recovery, boot.board.soc)
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
     values |= camera_values(boot.camera) if boot.camera is not None else {}

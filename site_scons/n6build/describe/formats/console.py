@@ -24,6 +24,11 @@ FSBL_REFUSED = Line(
     "n6 fsbl appli slot={slot:a|b} refused {reason:text}",
     "The FSBL does not start the Appli of a slot.",
 )
+FSBL_RECOVERY = Line(
+    "fsbl_recovery",
+    "n6 fsbl recovery waits: {is_held:no valid Appli|pin held}",
+    "With `recovery=on`, the FSBL waits for a release on this console.",
+)
 APPLI_START = Line(
     "appli_start",
     "n6 appli start [loader={loader:word}] [model={model:word}] [epochs={epochs:number}] clock={clock:number}",
@@ -118,7 +123,18 @@ FORMAT = Format(
         'Every line that n6build reads begins with "n6 ". Text between them is for people.',
     ),
     lines=(
-        *(FSBL_START, FSBL_NOR, FSBL_APPLI, FSBL_REFUSED, APPLI_START, IMAGE, PSRAM, MODEL, MODEL_REFUSED),
+        *(
+            FSBL_START,
+            FSBL_NOR,
+            FSBL_APPLI,
+            FSBL_REFUSED,
+            FSBL_RECOVERY,
+            APPLI_START,
+            IMAGE,
+            PSRAM,
+            MODEL,
+            MODEL_REFUSED,
+        ),
         *(
             RUN_BEGIN,
             RUN_EPOCH,

@@ -13,6 +13,7 @@ from n6build.describe.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.describe.hardware.nor import Mode, NorCommands
 from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
+from n6build.describe.hardware.recovery_pin import RecoveryPin
 from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
 from n6build.describe.hardware.vision import Camera, Display
 
@@ -179,8 +180,7 @@ class FileHeap:
 class ProgrammerHints:
     """Facts about the board for programmers and their users.
     external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of
-    the chip. flash_boot: positions of the boot selectors for running. dev_boot: positions of the
-    boot selectors for programming."""
+    the chip. flash_boot, dev_boot: positions of the boot selectors for running and programming."""
 
     external_loader: PlainFile
     pyocd_target: Name
@@ -221,9 +221,9 @@ class BoardFile:
         alias: alias of the chip's memories in which the pools are.
         fuses: words of BSEC as the board leaves the factory.
         i2c: devices that the virtual board has on its buses.
-        unmodelled_registers: severity, on the virtual board, of accesses to registers that it only
-            stores.
+        unmodelled_registers: severity of accesses to registers that the virtual board only stores.
         trial: trials of new images; None if the board has no room for them.
+        recovery: pin that asks for recovery over the console; None for none.
         file_heap: RAM into which a firmware such as OpenMV's reads files that fit; None if unknown.
         camera: connector of a camera module; None if the board has none.
         display: panel; None if the board has none."""
@@ -247,6 +247,7 @@ class BoardFile:
     i2c: tuple[I2cDevice, ...] = ()
     unmodelled_registers: Severity = "warning"
     trial: Trial | None = None
+    recovery: RecoveryPin | None = None
     file_heap: FileHeap | None = None
     camera: Camera | None = None
     display: Display | None = None
@@ -292,6 +293,7 @@ class Board:
     i2c: tuple[OnBus, ...]
     unmodelled_registers: Severity
     trial: Trial | None
+    recovery: RecoveryPin | None
     file_heap: FileHeap | None
     camera: Camera | None
     display: Display | None

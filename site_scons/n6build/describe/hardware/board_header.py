@@ -364,3 +364,18 @@ HEADERS = (
     ),
     *_PARTS,
 )
+
+
+def recovery_defines(board: Board) -> tuple[str, ...]:
+    """Return the C macros for recovery over the console."""
+    pin = board.recovery
+    macros = ("N6_RECOVERY=1", f"N6_NOR_PAGE={board.nor_commands.page}u")
+    if pin is None:
+        return macros
+    return (
+        *macros,
+        f"N6_RECOVERY_PORT_BASE=N6_{pin.port}_BASE",
+        f"N6_RECOVERY_PORT_ENABLE=N6_RCC_AHB4ENR_{pin.port}EN",
+        f"N6_RECOVERY_PIN={pin.line}u",
+        f"N6_RECOVERY_LEVEL={int(pin.level == 'high')}u",
+    )

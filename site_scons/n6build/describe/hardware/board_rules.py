@@ -147,6 +147,8 @@ def _check_pins(board: BoardFile, soc: Soc, document: Document) -> None:
             if each.port not in ports:
                 where, hint = document.where("display", "pins"), did_you_mean(each.port, ports)
                 raise N6Error("N6-BOARD-004", f"no port '{each.port}'", where=where, hint=hint)
+    if board.recovery is not None:
+        pins.append(("recovery", "pin", board.recovery.pin))
     for group, key, pin in pins:
         if f"GPIO{pin[1:2]}" not in ports or pin[:1] != "P" or not pin[2:].isdigit() or int(pin[2:]) > 15:
             raise N6Error(

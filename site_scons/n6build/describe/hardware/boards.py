@@ -121,6 +121,7 @@ def read_board(path: Path) -> Board:
         i2c=_devices(described, i2c_paths, folder),
         unmodelled_registers=described.unmodelled_registers,
         trial=described.trial,
+        recovery=described.recovery,
         file_heap=described.file_heap,
         camera=described.camera,
         display=described.display,
