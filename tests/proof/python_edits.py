@@ -730,7 +730,7 @@ _BY_REASON = {
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
         n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets
         n6build.steps.profile_files n6build.steps.sound_files n6build.steps.vision_files
-        n6build.steps.decoded_files n6build.judge.postprocess.decode n6build.judge.postprocess.found
+        n6build.steps.decoded_files n6build.judge.accuracy.boxes n6build.judge.postprocess.decode n6build.judge.postprocess.found
         n6build.describe.hardware.gdb_registers
         n6build.base.pictures n6build.board.virtual_board.camera n6build.board.virtual_board.pictures
         n6build.describe.option_lists
