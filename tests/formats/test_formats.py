@@ -49,6 +49,7 @@ def test_every_format_has_a_header_of_its_own() -> None:
         "n6_link_format.h",
         "n6_model_trailer.h",
         "n6_npu_blob.h",
+        "n6_recovery_format.h",
         "n6_release_format.h",
         "n6_slot_trailer.h",
     ]
