@@ -96,6 +96,15 @@ def test_of_many_epochs_the_table_has_those_that_take_longest(monkeypatch: pytes
     assert lines[4].split() == ["1", "others,", "in", "run.json", "0.000", "10", "0.8%"]
 
 
+def test_counted_epochs_that_the_files_lack_leave_only_the_sums() -> None:
+    result = outcome()
+    network = replace(result.networks[0], epoch_cycles={7: EpochCycles(1, 2, 3)})
+    time = expected_time(NetworkWork((), "", 0, 0), read_model(), Conditions("c", 800_000_000, 10**9, 10**8))
+    lines = epoch_table(network, ARTIFACTS, result, time)
+    assert set(lines[2]) == {" ", "-"}
+    assert lines[3].split()[0] == "total"
+
+
 # ST's readme has these three lines for an inference of 12.963 ms.
 ST_README = [
     "  total                 12.963                   [ 1,997,228  7,881,453    491,939 ]",

@@ -75,7 +75,8 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
         for epoch in timed_epochs(artifacts)
         if epoch.first in network.epoch_cycles
     ]
-    least = sorted((each.total for _, each in counted), reverse=True)[:SHOWN][-1]
+    # None of the counted epochs may be in the files of the network.
+    least = min(sorted((each.total for _, each in counted), reverse=True)[:SHOWN], default=0)
     for epoch, each in counted:
         if each.total >= least:
             per_mac = f"  {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
