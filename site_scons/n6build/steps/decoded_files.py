@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.base.console import say
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.board.run.decoded import box_in_pixels, boxes_json, decoded_inputs, say_decoded, sheet
+from n6build.board.run.decoded import DecodedInput, box_in_pixels, boxes_json, say_decoded, sheet
 from n6build.board.run.session import NetworkOutcome, RunModel
 from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.describe.postprocess import Postprocess
@@ -31,34 +31,22 @@ def decoded_outputs(run: str, decoders: Sequence[Postprocess | None], pictures: 
     return tuple(str(Path(run).with_name(name)) for name in ((BOXES, PICTURE) if pictures else (BOXES,)))
 
 
-def write_decoded(
-    networks: Sequence[NetworkOutcome],
-    how: Sequence[Preprocess],
-    pictures: Sequence[str],
-    outputs: Sequence[Path],
-    *,
-    silent: bool,
-) -> None:
+def write_decoded(inputs: Sequence[DecodedInput], outputs: Sequence[Path], *, silent: bool) -> None:
     """Print what a run has found, and write it if the step has these outputs.
 
     Args:
-        networks: Outcome of each network.
-        how: Pre-processing of each network.
-        pictures: Pictures that are the inputs, or empty.
+        inputs: Decoded inputs of all networks.
         outputs: Outputs of the step.
         silent: Print nothing.
     """
     boxes = next((each for each in outputs if each.name == BOXES), None)
     if boxes is None:
         return
-    files = list(map(Path, pictures))
-    pairs = zip(networks, how, strict=True)
-    inputs = [item for network, own in pairs for item in decoded_inputs(network, files, own)]
     write_atomically(boxes, boxes_json(inputs))
     if not silent:
         say_decoded(inputs)
-    if pictures:
-        picture = boxes.with_name(PICTURE)
+    picture = boxes.with_name(PICTURE)
+    if picture in outputs:
         write_atomically(picture, sheet(inputs))
         if not silent:
             say("Drawn", f"in {project_path(str(picture))}; {BOXES} beside it has the numbers")
@@ -97,14 +85,13 @@ def with_mean_iou(
 
 
 def with_average_precision(
-    networks: Sequence[NetworkOutcome], how: Sequence[Preprocess], pictures: Sequence[str], labels: str
+    networks: Sequence[NetworkOutcome], inputs: Sequence[Sequence[DecodedInput]], labels: str
 ) -> tuple[NetworkOutcome, ...]:
     """Return the outcomes with the average precision of boxes, if there are labels.
 
     Args:
         networks: Outcome of each network.
-        how: Pre-processing of each network.
-        pictures: Pictures that are the inputs.
+        inputs: Decoded inputs of each network.
         labels: File with the right boxes, or empty.
 
     Raises:
@@ -114,16 +101,14 @@ def with_average_precision(
         return tuple(networks)
     from n6build.judge.accuracy.boxes import FoundBox, average_precision  # noqa: PLC0415 - planning measures nothing.
 
-    files = list(map(Path, pictures))
     judged = []
-    for network, own in zip(networks, how, strict=True):
-        inputs = list(decoded_inputs(network, files, own))
+    for network, own in zip(networks, inputs, strict=True):
         found = [
             FoundBox(each.name, one.label, one.score, box_in_pixels(one, each.part))
-            for each in inputs
+            for each in own
             for one in each.decoded.found
             if one.width or one.height
         ]
-        figures = average_precision(Path(labels), found, [each.name for each in inputs])
+        figures = average_precision(Path(labels), found, [each.name for each in own])
         judged.append(replace(network, average_precision=(figures.mean, figures.at_half)))
     return tuple(judged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def program_steps(
 ) -> tuple[Step, ...]:
     """Return the steps that compile a host's program.
 
-    If a network has a decoder, its headers are made, and its code is compiled.
+    If model.yaml describes a decoder or an application, its headers are made; the code of decoders is compiled with them.
 
     Args:
         folder: Folder of the application.
@@ -37,9 +38,24 @@ def program_steps(
         return host_steps(f"{folder}/program", host, how)
     made = outputs_of(headers)
     how = how.looking_in(FIRMWARE / "postprocess", FIRMWARE / "kernels")
-    decoder = compile_steps(f"{folder}/postprocess", files_in(FIRMWARE / "postprocess", "*.c"), how.with_flags("-O2"))
-    how = how.looking_in(*sorted({Path(file).parent for file in made})).behind(made)
+    decoded = any(each.model.postprocess for each in networks)
+    sources = files_in(FIRMWARE / "postprocess", "*.c") if decoded else ()
+    decoder = compile_steps(f"{folder}/postprocess", sources, how.with_flags("-O2"))
+    how = how.looking_in(header_folder(made)).behind(made)
     return (*headers, *decoder, *host_steps(f"{folder}/program", host, how))
+
+
+def header_folder(headers: Sequence[str]) -> str:
+    """Return the folder in which a program's headers of its networks are found.
+
+    One network's headers are included as `n6_decoder.h`. Two networks have headers of the same name, so a program with
+    several includes them as `NAME/network_app/n6_decoder.h`; the plain name is then no file, and cannot be the wrong one.
+
+    Args:
+        headers: Headers of one or several networks, in `NAME/network_app`.
+    """
+    folders = {str(Path(header).parent) for header in headers}
+    return folders.pop() if len(folders) == 1 else str(Path(os.path.commonpath(folders)))
 
 
 def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:

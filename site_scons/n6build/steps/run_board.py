@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -19,6 +20,7 @@ from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import doubted_if_it_fails
 from n6build.board.run.compare import OF_APPROXIMATIONS, OF_FLOAT32, of_noise
+from n6build.board.run.decoded import decoded_inputs
 from n6build.board.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.board.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.board.run.npu_epochs import with_npu_epochs
@@ -245,15 +247,16 @@ def perform_run_board(call: Call) -> None:
         N6Error: N6-VEC-00x, N6-RUN-00x, N6-LINK-00x or N6-AUDIO-001 if the run or its comparison fails.
     """
     given = call.parameters_as(RunBoardParameters)
+    session = given.session
     board = board_as_chosen(Path(given.target.file), given.target.board)
     elves = call.sources[: given.elves]
     folder = Path(given.target.virtual_board)
-    on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
+    on_line: Callable[[str], None] = (lambda _: None) if session.silent else show_line
     networks = [as_run(each) for each in given.networks]
     programmer = chosen_programmer(given.target.probe, board, folder)
     with doubted_if_it_fails(programmer.record, board.name):
         if given.target.probe != VIRTUAL:
-            linked = _linked(networks, given.session)
+            linked = _linked(networks, session)
             outcome = _run_on_probe(given, board, programmer, linked, call.sources[0], on_line)
         else:
             outcome = _run_virtually(given, board, networks, elves, call.outputs, on_line)
@@ -261,18 +264,19 @@ def perform_run_board(call: Call) -> None:
             outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
         described = [artifacts for _, artifacts in networks]
         times = expected_times(described, board, outcome)
-        how, session = [each.preprocess for each in given.networks], given.session
+        how = [each.preprocess for each in given.networks]
         judged = with_mean_iou(_with_expected(outcome.networks, times), networks, how, session.pictures, session.areas)
-        outcome = replace(outcome, networks=with_average_precision(judged, how, session.pictures, session.boxes))
-        if outcome.models and not given.session.silent:
+        inputs = [decoded_inputs(one, session.pictures, own) for one, own in zip(judged, how, strict=True)]
+        outcome = replace(outcome, networks=with_average_precision(judged, inputs, session.boxes))
+        if outcome.models and not session.silent:
             # Skip this for a matrix: it recorded the models when it programmed its boards, and other machines may do its runs.
             remember_running(programmer.record, outcome.models)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], run_junit(outcome))
-        if not given.session.silent:
+        if not session.silent:
             print_results(outcome, described, times)
             say_registers(outcome.registers, str(call.outputs[0]))
-        write_decoded(outcome.networks, how, given.session.pictures, call.outputs, silent=given.session.silent)
+        write_decoded(list(chain(*inputs)), call.outputs, silent=session.silent)
         outcome.raise_if_wrong()
     check_registers(board, outcome.registers)
 

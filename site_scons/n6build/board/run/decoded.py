@@ -50,8 +50,8 @@ class DecodedInput:
         return self.picture.name if self.picture else f"input {self.number}"
 
 
-def decoded_inputs(network: NetworkOutcome, pictures: Sequence[Path], how: Preprocess) -> Iterator[DecodedInput]:
-    """Yield the inputs of a network whose outputs were decoded.
+def decoded_inputs(network: NetworkOutcome, pictures: Sequence[str], how: Preprocess) -> tuple[DecodedInput, ...]:
+    """Return the inputs of a network whose outputs were decoded.
 
     Args:
         network: Outcome of the network.
@@ -61,12 +61,14 @@ def decoded_inputs(network: NetworkOutcome, pictures: Sequence[Path], how: Prepr
     Raises:
         N6Error: N6-PICTURE-002 for a picture that has been damaged since it was an input.
     """
+    inputs = []
     for number, decoded in enumerate(network.decoded):
-        picture = pictures[number % len(pictures)] if pictures else None
+        picture = Path(pictures[number % len(pictures)]) if pictures else None
         part = Part(0, 0, *decoded.size)
         if picture:
             part = how.shown_part(next(open_pictures(picture)).size, decoded.size)
-        yield DecodedInput(network.model, number, picture, part, decoded)
+        inputs.append(DecodedInput(network.model, number, picture, part, decoded))
+    return tuple(inputs)
 
 
 def boxes_json(inputs: Sequence[DecodedInput]) -> str:
