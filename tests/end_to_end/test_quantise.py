@@ -43,6 +43,14 @@ def test_float_in_board_out(project: Project) -> None:
     assert "Network" not in project.done(*RUN).output
     assert (project.root / INT8).read_bytes() == made
 
+    # An array is a dataset as well, and the board has the labels of its rows.
+    with (project.root / "net/model.yaml").open("a") as file:
+        file.write("result: classification\n")
+    result = project.done(*RUN, "dataset=net/samples.npy", "most=30")
+    (int8,) = re.findall(r"top-1 [\d.]+ % float, ([\d.]+) % int8", result.output)
+    assert f"net has top-1 {int8} %, top-5 100.0 % on the board: " in result.output
+    assert "of 30 inputs with a label" in result.output
+
     # Each sample is an input of the step.
     samples = np.load(project.root / "net/samples.npy")
     samples[17] *= 3
@@ -85,6 +93,17 @@ def test_pictures_in_folders_of_their_classes_are_samples_and_inputs(project: Pr
     # The same pictures, in the reference interpreter and on the board.
     (int8,) = re.findall(r"top-1 [\d.]+ % float, ([\d.]+) % int8", result.output)
     assert f"net has top-1 {int8} %, top-5 100.0 % on the board: " in result.output
+    # A table of labels counts more than the folders; each of its lines is an input.
+    rows = [f"{number}.png,{CLASSES[label]}" for number, label in enumerate(trained.labels[:60])]
+    (project.root / "net/labels.csv").write_text("\n".join(reversed(rows)))
+    (project.root / "net/model.yaml").write_text(
+        text.replace("samples: pictures", "samples: pictures, labels: labels.csv")
+    )
+    result = project.done(*RUN, "dataset=net/pictures", "most=40")
+    assert f"net has top-1 {int8} %, top-5 100.0 % on the board: " in result.output
+    (project.root / "net/labels.csv").write_text("\n".join(rows[1:]))
+    assert "N6-QUANT-012: has no line for sample '0.png'" in project.scons(*RUN, "dataset=net/pictures").output
+    (project.root / "net/model.yaml").write_text(text)
     (project.root / "net/pictures/star").rename(project.root / "net/pictures/sun")
     assert "N6-QUANT-012: folder 'sun' is not a class of this model" in project.scons(*RUN).output
 

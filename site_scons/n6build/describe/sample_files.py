@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import project_path
 
+_T = TypeVar("_T")
 ARRAYS = (".npy", ".npz")
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp")
 SOUNDS = (".wav",)
@@ -28,10 +30,10 @@ def is_media(path: Path) -> bool:
     return is_folder(path) or path.suffix.lower() in (*PICTURES, *SOUNDS, *TABLES)
 
 
-def spread(files: Sequence[Path], most: int) -> tuple[Path, ...]:
-    """Return at most this many files, spread evenly."""
-    count = len(files)
-    return tuple(files) if count <= most else tuple(files[place * count // most] for place in range(most))
+def spread(values: Sequence[_T], most: int) -> tuple[_T, ...]:
+    """Return at most this many values, spread evenly."""
+    count = len(values)
+    return tuple(values) if count <= most else tuple(values[place * count // most] for place in range(most))
 
 
 def classes_of(files: Sequence[Path], root: Path, classes: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Step for the inputs of a run that are pictures, sounds or tables.
+"""Step for the inputs of a run that are pictures, sounds, tables or a dataset.
 
 They get the same pre-processing as samples of stage 0.
 """
@@ -6,12 +6,14 @@ They get the same pre-processing as samples of stage 0.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.base.files import digest_of, is_file, is_folder, write_atomically
+from n6build.base.files import digest_of, is_file, to_json, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.base.size_text import counted
@@ -24,6 +26,9 @@ from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.int8_accuracy import label_files
 
+if TYPE_CHECKING:
+    from n6build.compile.quantise.samples import Samples
+
 
 @dataclass(frozen=True)
 class GivenInputsParameters:
@@ -35,6 +40,10 @@ class GivenInputsParameters:
         weights: Names of the raw files, which are not read.
         files: Number of files with inputs, which are the first sources.
         preprocess: Pre-processing of them.
+        most: Number of inputs, spread evenly over all.
+        classes: Names of the classes.
+        folders: Right class of each input, which its folder names; empty if it is unknown.
+        labelled: Names of all files that the next source, a file of labels, describes; None without such a file.
     """
 
     name: str
@@ -42,6 +51,10 @@ class GivenInputsParameters:
     weights: tuple[str, ...]
     files: int
     preprocess: Preprocess
+    most: int
+    classes: tuple[str, ...]
+    folders: tuple[str, ...]
+    labelled: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -50,15 +63,15 @@ class GivenInputs:
 
     Attributes:
         file: File with a row for each input; empty for the model's own.
-        labels: Right class of each row; empty if it is unknown.
-        steps: Step that makes the file of pictures, sounds or tables.
+        labels: File with the right class of each row, which is an empty list if it is unknown.
+        steps: Step that makes these two files of pictures, sounds, tables or arrays.
         pictures: Pictures of the rows; empty for inputs of other kinds.
         areas: Pictures with the right class of each pixel of these pictures, or empty.
         boxes: File with the right boxes of these pictures, or empty.
     """
 
     file: str
-    labels: tuple[str, ...] = ()
+    labels: str = ""
     steps: tuple[Step, ...] = ()
     pictures: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
@@ -68,7 +81,7 @@ class GivenInputs:
 def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenInputs:
     """Return the inputs that the options name.
 
-    These are an array of option inputs, or the files of option inputs or dataset.
+    These are an array of option inputs, other files of option inputs, or option dataset.
 
     Args:
         folder: Folder of the application.
@@ -78,33 +91,42 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
     Raises:
         N6Error: N6-QUANT-005 if there are no inputs in a known format; N6-QUANT-011.
     """
-    inputs = Path(choices.inputs or choices.dataset)
-    if not (choices.inputs or choices.dataset) or not is_media(inputs):
+    inputs, is_dataset = Path(choices.inputs or choices.dataset), not choices.inputs
+    if not choices.dataset if is_dataset else not is_media(inputs):
         return GivenInputs(choices.inputs)
-    files = spread(sample_files(inputs), choices.most or MOST)
+    model, most = network.model, choices.most or MOST
+    every = sample_files(inputs)
+    files, labels = spread(every, most), label_files(model.labels_file) if is_dataset else ()
+    areas = labels if labels and model.labels_file != labels[0] else ()
+    classes = labels if model.classes and not areas else ()
     parameters = GivenInputsParameters(
-        network.name, network.folder, network.weights, len(files), network.model.preprocess
+        network.name,
+        network.folder,
+        network.weights,
+        len(files),
+        model.preprocess,
+        most,
+        model.classes,
+        () if labels else classes_of(files, inputs, model.classes),
+        tuple(file.name for file in every) if classes else None,
     )
     step = Step(
         verb="Inputs",
         stage="run",
-        outputs=(f"{folder}/inputs/given.npy",),
-        sources=tuple(dict.fromkeys((*map(project_path, files), *network.described))),
+        outputs=(f"{folder}/inputs/given.npy", f"{folder}/inputs/labels.json"),
+        sources=tuple(dict.fromkeys((*map(project_path, (*files, *classes)), *network.described))),
         parameters=to_parameters(parameters),
         function="n6build.steps.given_inputs:make_given_inputs",
     )
     are_pictures = all(file.suffix.lower() in PICTURES for file in files)
-    pictures = tuple(map(project_path, files)) if are_pictures else ()
-    labels = network.model.labels_file
     names = {file.stem for file in files}
-    areas = label_files(labels) if pictures and choices.dataset and labels and is_folder(labels) else ()
     return GivenInputs(
         step.name,
-        classes_of(files, inputs, network.model.classes),
+        step.outputs[1],
         (step,),
-        pictures,
-        tuple(project_path(file) for file in areas if file.stem in names),
-        _labelled_boxes(inputs) if pictures and network.model.postprocess else "",
+        tuple(map(project_path, files)) if are_pictures else (),
+        tuple(project_path(file) for file in areas if file.stem in names) if are_pictures else (),
+        _labelled_boxes(inputs) if are_pictures and model.postprocess else "",
     )
 
 
@@ -125,10 +147,10 @@ def _labelled_boxes(folder: Path) -> str:
 
 
 def make_given_inputs(call: Call) -> None:
-    """Write a row for each file, in the type of the network's input.
+    """Write a row for each input, in the type of the network's input, and the class of each row.
 
     Raises:
-        N6Error: N6-QUANT-005 or N6-QUANT-014 for a file that is no input.
+        N6Error: N6-QUANT-005 or N6-QUANT-014 for a file that is no input; N6-QUANT-012 for labels that do not fit.
     """
     import numpy as np  # noqa: PLC0415 - planning reads no inputs.
 
@@ -149,7 +171,20 @@ def make_given_inputs(call: Call) -> None:
     found = open_samples(files, taken) if is_array(files[0]) else open_media(files, taken, given.preprocess)
     rows = [
         as_stored(fitted(found, number, taken)[port.name], port.type, port.scale, port.zero_point)
-        for number in range(found.count)
+        for number in found.spread(given.most)
     ]
     write_atomically(call.outputs[0], npy_of(np.stack(rows)))
-    say("Inputs", found.name, f"{counted(found.count, 'row')} for {given.name}, {port.type}")
+    write_atomically(call.outputs[1], to_json(_classes_of_rows(given, call.sources, found)))
+    say("Inputs", found.name, f"{counted(len(rows), 'row')} for {given.name}, {port.type}")
+
+
+def _classes_of_rows(given: GivenInputsParameters, sources: Sequence[Path], found: Samples) -> list[str]:
+    if given.labelled is None:
+        return list(given.folders)
+    from n6build.judge.accuracy.labels import read_labels  # noqa: PLC0415 - it needs NumPy, and planning does not.
+
+    # Of several files, those that were left out have labels as well; a file alone has a row for each label.
+    alone = len(given.labelled) == 1
+    names = [found.names(number) for number in range(found.count)] if alone else given.labelled
+    labels = read_labels(sources[given.files], given.classes, names, len(given.classes))
+    return [given.classes[label] for label in spread(labels, given.most)]

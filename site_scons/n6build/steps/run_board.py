@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
@@ -111,7 +112,7 @@ class Session:
         gdb: Wait for GDB.
         trace: Record of the run that option trace asks for.
         silent: No output, because several sessions run in parallel.
-        labels: Right class of each row of the inputs; empty if it is unknown.
+        labels: File with the right class of each row of the inputs, or empty.
         pictures: Pictures of the rows of the inputs, or empty.
         areas: Pictures with the right class of each pixel of these pictures, or empty.
         boxes: File with the right boxes of these pictures, or empty.
@@ -125,7 +126,7 @@ class Session:
     gdb: bool = False
     trace: Trace = "none"
     silent: bool = False
-    labels: tuple[str, ...] = ()
+    labels: str = ""
     pictures: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
     boxes: str = ""
@@ -188,7 +189,7 @@ def run_board_step(
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
-    read = session.inputs, session.sound.heard, *session.pictures, *session.areas, session.boxes
+    read = session.inputs, session.labels, session.sound.heard, *session.pictures, *session.areas, session.boxes
     vectors += [project_path(file) for file in read if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
@@ -389,6 +390,7 @@ def linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Sessio
     if expected and expected.count != inputs.count:
         what = f"has {expected.count} rows, but the inputs have {inputs.count}"
         raise N6Error("N6-VEC-004", what, where=expected.name, hint="write a row of outputs for each row of inputs")
-    labels = session.labels if session.inputs else model.labels
-    model = replace(model, is_measured=bool(session.labels))
+    of_inputs = decode_json(read_bytes(Path(session.labels)), tuple[str, ...]) if session.labels else ()
+    labels = of_inputs if session.inputs else model.labels
+    model = replace(model, is_measured=bool(of_inputs))
     return LinkedNetwork(model, artifacts, inputs, expected, labels, session.runs or inputs.count)

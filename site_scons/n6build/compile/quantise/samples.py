@@ -20,6 +20,7 @@ from n6build.base.npy import MappedError, mapped
 from n6build.base.regular_file import LARGEST_FILE
 from n6build.compile.quantise.float_model import Input
 from n6build.describe.quantise import LEAST_SAMPLES
+from n6build.describe.sample_files import spread
 
 Sample = dict[str, NDArray[Any]]
 _SHOWN = 80
@@ -45,11 +46,9 @@ class Samples:
     read: Callable[[int], Sample]
     names: Callable[[int], str]
 
-    def spread(self, most: int) -> list[int]:
+    def spread(self, most: int) -> tuple[int, ...]:
         """Return the numbers of at most this many samples, spread evenly."""
-        if self.count <= most:
-            return list(range(self.count))
-        return [place * self.count // most for place in range(most)]
+        return spread(range(self.count), most)
 
 
 def open_samples(files: Sequence[Path], inputs: Sequence[Input]) -> Samples:
