@@ -1,4 +1,4 @@
-"""Where a host's program finds the headers of its networks."""
+"""Folder in which a host's program finds the headers of its networks."""
 
 from __future__ import annotations
 

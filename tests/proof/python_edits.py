@@ -127,7 +127,7 @@ EDITS = (
     *edits(
         "quantised",
         QUANTISED,
-        ("compile/quantise/samples.py", "place * self.count // most", "place"),
+        ("compile/quantise/samples.py", "spread(range(self.count), most)", "tuple(range(min(self.count, most)))"),
         ("judge/accuracy/measure.py", "10 * math.log10", "20 * math.log10"),
         ("judge/accuracy/labels.py", "int(each) for each", "3 - int(each) for each"),
         ("judge/accuracy/run_both.py", "None if labels is None else", "0 if labels is not None else"),

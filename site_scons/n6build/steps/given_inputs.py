@@ -147,7 +147,7 @@ def _labelled_boxes(folder: Path) -> str:
 
 
 def make_given_inputs(call: Call) -> None:
-    """Write a row for each input, in the type of the network's input, and the class of each row.
+    """Write a row for each input, in the network's type, and the class of each row.
 
     Raises:
         N6Error: N6-QUANT-005 or N6-QUANT-014 for a file that is no input; N6-QUANT-012 for labels that do not fit.
