@@ -62,7 +62,17 @@ def locks() -> tuple[Lock, ...]:
     return (
         Lock(
             "development",
-            extras=("boxes", "compare", "docs", "quantise", "quantise-tflite", "remote", "test", "virtual-board"),
+            extras=(
+                "boxes",
+                "compare",
+                "docs",
+                "pkcs11",
+                "quantise",
+                "quantise-tflite",
+                "remote",
+                "test",
+                "virtual-board",
+            ),
         ),
         Lock("runtime", within="development.lock"),
         Lock("build", requirements=tuple(build), within="development.lock"),

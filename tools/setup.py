@@ -33,7 +33,7 @@ SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6
 # Each system has its own names of packages for these parts, and a command to install them, by ID or ID_LIKE of its os-release.
 # Arm's own toolchain, which macOS has, includes newlib.
 COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
-BROWSER, CCACHE, DATABASE, SANDBOX = "browser", "ccache", "database", "sandbox"
+BROWSER, CCACHE, DATABASE, SANDBOX, TOKEN = "browser", "ccache", "database", "sandbox", "token"
 # Its package has this name on all of them.
 GRAPHVIZ = "graphviz"
 _SYSTEMS = ("debian", "fedora", "arch", "alpine", "macos")
@@ -45,6 +45,7 @@ _PACKAGES = {
     CCACHE: "ccache ccache ccache ccache ccache",
     DATABASE: "postgresql postgresql-server postgresql postgresql postgresql",
     SANDBOX: "bubblewrap bubblewrap bubblewrap bubblewrap bubblewrap",
+    TOKEN: "softhsm2 softhsm softhsm softhsm softhsm",
 }
 APT = "run as root: apt-get update && apt-get install --yes --no-install-recommends"
 INSTALL = {
@@ -64,7 +65,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: does not build the emulator")
     parser.add_argument(
-        "--tests", action="store_true", help="also installs the tools of the tests: Chromium, ccache, servers, pyOCD"
+        "--tests",
+        action="store_true",
+        help="also installs the tools of the tests: Chromium, ccache, SoftHSM, servers, pyOCD",
     )
     arguments = parser.parse_args()
     if sys.version_info < OLDEST:
@@ -112,7 +115,7 @@ def missing_parts() -> list[str]:
 
 def parts_for_tests() -> list[str]:
     """Return the missing parts for the tests, like `missing_parts`."""
-    programs: tuple[tuple[str, str], ...] = ((BROWSER, "chromium"), (CCACHE, "ccache"))
+    programs: tuple[tuple[str, str], ...] = ((BROWSER, "chromium"), (CCACHE, "ccache"), (TOKEN, "softhsm2-util"))
     if sys.platform == "linux":
         programs = (*programs, (SANDBOX, "bwrap"))
     missing = [part for part, program in programs if shutil.which(program) is None]

@@ -371,7 +371,7 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
 @pytest.mark.slow
 def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
     first = project.done(*VIRTUAL, "plan", "flash", "run")
-    assert "In all 81 of 81 steps to do" in first.output
+    assert "In all 83 of 83 steps to do" in first.output
     assert (
         first.actions == ["Network miniresnet/network/network.c"] or not (project.root / "build/nucleo-n657").exists()
     )

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import struct
+import subprocess
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -317,6 +318,17 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
     appli = put(BOARD.slots.appli.address, own / "appli_image.bin")
     updated = says(project, update, more=appli)
     assert "n6 done" in updated, updated
+    # If a command signs with the same key, only the image is made again.
+    key = project.home / "board.pub.pem"
+    subprocess.run(["openssl", "pkey", "-in", key_file(project.home), "-pubout", "-out", key], check=True)
+    command = f"openssl dgst -sha256 -sign {key_file(project.home)}"
+    result = project.scons(
+        "model=keyword", "probe=virtual", "trust=full", f"trust_key={key}", f"sign_with={command}", "run"
+    )
+    assert EQUAL in result.output, result.output
+    assert [action for action in result.actions if not action.startswith(("Flash", "Run", "Image", "Manifest"))] == [
+        "Sign keyword/appli_image.bin"
+    ]
 
 
 def code_of(folder: Path) -> bytes:

@@ -92,6 +92,7 @@ _OTHER_READERS = {
     "engine/keep.py": "/proc, whose files have no size",
     "engine/ledger.py": "a record that it appends to",
     "engine/lock.py": "a lock that it opens for writing",
+    "place/trust/signers.py": "a session with a token, which is no file",
     "prove/loaded.py": "/dev/null, and a pipe of its own",
 }
 # Names of files that `open_regular` has opened, for libraries that read from such.

@@ -753,6 +753,7 @@ _BY_REASON = {
         n6build.place.memory_plan.whole_image n6build.place.reloc.loader n6build.place.reloc.openmv
         n6build.place.reloc.verify
     """,
+    "signatures are random there; the builds of the proof sign with a key of their own": "n6build.place.trust.signers",
     _OUTSIDE: """
         n6build.compile.reference.external_ram n6build.compile.reference.traffic
     """,

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.describe.choices import Choices
-from n6build.place.trust.keys import public_point, signature
+from n6build.place.trust.keys import is_private, public_point, signature
 from n6build.steps.pipeline import application_plan
 from n6build.steps.signing_settings import trust_of
 
@@ -92,11 +92,18 @@ def test_a_key_of_another_kind_is_refused(
         public_point(path)
 
 
-def test_a_public_key_is_not_a_private_one(tmp_path: Path) -> None:
-    path = tmp_path / "key.pem"
+def public_file(folder: Path) -> Path:
+    path = folder / "board.pub.pem"
     path.write_bytes(P256.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    with pytest.raises(N6Error, match="N6-TRUST-001: contains no private key in PEM"):
-        public_point(path)
+    return path
+
+
+def test_a_public_key_signs_nothing(tmp_path: Path) -> None:
+    path = public_file(tmp_path)
+    assert public_point(path) == public_point(key_file(tmp_path))
+    assert (is_private(path), is_private(key_file(tmp_path))) == (False, True)
+    with pytest.raises(N6Error, match="N6-TRUST-004"):
+        signature(path, public_point(path), b"image")
 
 
 @given(
@@ -104,6 +111,7 @@ def test_a_public_key_is_not_a_private_one(tmp_path: Path) -> None:
     | st.binary(max_size=200).map(
         lambda body: b"-----BEGIN PRIVATE KEY-----\n" + body + b"\n-----END PRIVATE KEY-----\n"
     )
+    | st.binary(max_size=200).map(lambda body: b"-----BEGIN PUBLIC KEY-----\n" + body + b"\n-----END PUBLIC KEY-----\n")
     | st.integers(0, 200).map(lambda end: P256.private_bytes(*PEM, NoEncryption())[:end])
 )
 def test_whatever_the_file_holds_is_a_key_or_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
@@ -113,7 +121,10 @@ def test_whatever_the_file_holds_is_a_key_or_an_error(tmp_path_factory: pytest.T
         public_point(path)
 
 
-def test_a_file_that_is_not_there_or_too_large(tmp_path: Path) -> None:
+def test_a_file_that_is_no_key_not_there_or_too_large(tmp_path: Path) -> None:
+    (tmp_path / "readme.pem").write_text("see the wiki")
+    with pytest.raises(N6Error, match="N6-TRUST-001: contains no key in PEM"):
+        public_point(tmp_path / "readme.pem")
     with pytest.raises(N6Error, match="N6-FILE-002"):
         public_point(tmp_path / "none.pem")
     (tmp_path / "large.pem").write_bytes(bytes(1 << 20))
@@ -135,11 +146,19 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
     key = str(key_file(tmp_path))
     (tmp_path / "build").mkdir()
     refused = {
-        "N6-TRUST-005: 'trust=full' needs a private key": {"trust": "full"},
-        "N6-TRUST-005: 'trust_key' and 'trust_counter' have no effect": {"trust_key": key},
-        "N6-TRUST-006: n6build cannot use keys in a PKCS#11 token": {
+        "N6-TRUST-005: 'trust=full' needs a key": {"trust": "full"},
+        "N6-TRUST-005: 'trust_key', 'trust_counter' and 'sign_with' have no effect": {"trust_key": key},
+        "N6-TRUST-005: contains a private key, but": {"trust": "code", "trust_key": key, "sign_with": "signer"},
+        "N6-TRUST-005: contains only a public key": {"trust": "code", "trust_key": str(public_file(tmp_path))},
+        "N6-TRUST-009: has a PIN": {
             "trust": "code",
-            "trust_key": f"{tmp_path}/pkcs11:token=mine",
+            "trust_key": str(public_file(tmp_path)),
+            "sign_with": "pkcs11:object=a?pin-value=1",
+        },
+        "N6-TRUST-008: is not a command": {
+            "trust": "code",
+            "trust_key": str(public_file(tmp_path)),
+            "sign_with": "'sign",
         },
         "N6-TRUST-006: is inside the build folder": {
             "trust": "code",

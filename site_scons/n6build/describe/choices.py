@@ -177,8 +177,14 @@ class Choices:
         environment="N6BUILD_TRUST",
     )
     trust_key: str = path(
-        "private key for releases: P-256, PEM; n6build reads its password from N6BUILD_KEY_PASSWORD",
+        "key for releases: P-256, PEM, private; with sign_with its public half. Its password is N6BUILD_KEY_PASSWORD",
         environment="N6BUILD_TRUST_KEY",
+    )
+    sign_with: str = word(
+        "",
+        "command that reads bytes and writes their signature, or pkcs11:URI of a key in a token with its PIN in "
+        "N6BUILD_KEY_PASSWORD: the private key of releases is then not here",
+        environment="N6BUILD_SIGN_WITH",
     )
     trust_counter: int = count(
         "security counter of a signed release, 0 to 32; a board with a higher counter in its fuses rejects it",

@@ -14,7 +14,8 @@ from n6build.describe.choices import Choices
 from n6build.engine.step import Step
 from n6build.place.image.signing import Keys
 from n6build.place.trust.choice import LEVELS, Trust
-from n6build.place.trust.keys import other_readers, public_point
+from n6build.place.trust.keys import is_private, other_readers, public_point
+from n6build.place.trust.signers import SCHEME, token_key, words_of
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps
 
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
@@ -40,29 +41,37 @@ def trust_of(choices: Choices) -> Trust | None:
     """Return the signature settings, or None if nothing is signed.
 
     Raises:
-        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-007 if
+        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-009 if
             choices contradict one another.
     """
     if choices.trust == "off":
-        if choices.trust_key or choices.trust_counter:
-            what = "'trust_key' and 'trust_counter' have no effect without 'trust'"
+        if choices.trust_key or choices.trust_counter or choices.sign_with:
+            what = "'trust_key', 'trust_counter' and 'sign_with' have no effect without 'trust'"
             raise N6Error("N6-TRUST-005", what, hint="set trust=code or trust=full")
         return None
     if not choices.trust_key:
-        what = f"'trust={choices.trust}' needs a private key for the signatures"
+        what = f"'trust={choices.trust}' needs a key for the signatures"
         raise N6Error("N6-TRUST-005", what, hint="trust_key=FILE")
     _check_possible(choices)
-    if "pkcs11:" in choices.trust_key:
-        what = "n6build cannot use keys in a PKCS#11 token"
-        raise N6Error("N6-TRUST-006", what, where="trust_key", hint="use a PEM file that only you can read")
-    key = Path(choices.trust_key)
-    if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
+    key, sign_with = Path(choices.trust_key), choices.sign_with
+    point, private = public_point(key).hex(), is_private(key)
+    if private and sign_with:
+        what = "contains a private key, but with 'sign_with' another one signs"
+        hint = "name its public half: openssl pkey -in KEY -pubout -out board.pub.pem"
+        raise N6Error("N6-TRUST-005", what, where=str(key), hint=hint)
+    if not private and not sign_with:
+        hint = "name the private key, or what signs: sign_with=COMMAND"
+        raise N6Error("N6-TRUST-005", "contains only a public key", where=str(key), hint=hint)
+    if sign_with.startswith(SCHEME):
+        token_key(sign_with)
+    elif sign_with:
+        words_of(sign_with)
+    if private and Path(choices.launched, choices.build).resolve() in key.resolve().parents:
         what = "is inside the build folder, whose files are copied and shared"
         raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
-    point = public_point(key).hex()
-    if others := other_readers(key):
+    if private and (others := other_readers(key)):
         say("Warning", str(key), f"{others} can read this private key, and sign with it: run chmod 600", style="bad")
-    return Trust(choices.trust, project_path(key), point, choices.trust_counter)
+    return Trust(choices.trust, project_path(key), point, choices.trust_counter, sign_with)
 
 
 def _check_possible(choices: Choices) -> None:

@@ -11,6 +11,7 @@ from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.trust.choice import Trust
 from n6build.place.trust.keys import signature
 from n6build.place.trust.sign import signed_appli
+from n6build.place.trust.signers import signed_elsewhere
 
 
 @dataclass(frozen=True)
@@ -18,16 +19,18 @@ class TrustedImageParameters:
     """Parameters of the step.
 
     Attributes:
-        key: File of the private key.
+        key: File of the key.
         point: Public half of the key.
         counter: Security counter of the release.
         board: Name of the board that the release is for.
+        sign_with: Command or token that signs; empty for the private key itself.
     """
 
     key: str
     point: str
     counter: int
     board: str
+    sign_with: str
 
 
 def trusted_step(output: str, unsigned: str, board: str, trust: Trust) -> Step:
@@ -44,7 +47,7 @@ def trusted_step(output: str, unsigned: str, board: str, trust: Trust) -> Step:
         stage="image",
         outputs=(output,),
         sources=(unsigned,),
-        parameters=to_parameters(TrustedImageParameters(trust.key, trust.point, trust.counter, board)),
+        parameters=to_parameters(TrustedImageParameters(trust.key, trust.point, trust.counter, board, trust.sign_with)),
         # The public half of the key is a parameter. The key file is only a state: it may move, or get another password.
         state=(trust.key,),
         function="n6build.steps.trusted_image:make_trusted_image",
@@ -56,5 +59,6 @@ def trusted_step(output: str, unsigned: str, board: str, trust: Trust) -> Step:
 def make_trusted_image(call: Call) -> None:
     """Write the signed image."""
     given = call.parameters_as(TrustedImageParameters)
-    sign = partial(signature, Path(given.key), bytes.fromhex(given.point))
+    by = partial(signed_elsewhere, given.sign_with) if given.sign_with else partial(signature, Path(given.key))
+    sign = partial(by, bytes.fromhex(given.point))
     write_atomically(call.outputs[0], signed_appli(read_bytes(call.sources[0]), given.counter, given.board, sign))

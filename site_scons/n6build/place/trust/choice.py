@@ -15,12 +15,14 @@ class Trust:
 
     Attributes:
         level: Parts that programs verify at each start.
-        key: File of the private key, which only steps that sign read.
+        key: File of the key: of the private one, which only steps that sign read, or with sign_with of its public half.
         point: Public key in hexadecimal, which steps depend on.
         counter: Security counter of the release.
+        sign_with: Command or token that signs; empty for the private key itself.
     """
 
     level: Literal["code", "full"]
     key: str
     point: str
     counter: int
+    sign_with: str

@@ -1,7 +1,7 @@
-"""The private key that signs images: ECDSA P-256 over SHA-256.
+"""Keys that sign images: ECDSA P-256 over SHA-256.
 
 The library `cryptography` computes signatures. They are deterministic (RFC 6979), so that equal
-images are equal bytes. Nothing here returns the private key, or writes it.
+images are equal bytes. Nothing here returns a private key, or writes it.
 """
 
 from __future__ import annotations
@@ -17,21 +17,36 @@ from n6build.base.files import read_at_most
 from n6build.describe.formats.release import SIGNATURE_BYTES
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
 
 _LARGEST_KEY_FILE = 64 << 10
 _HINT = "create one with `openssl ecparam -name prime256v1 -genkey -noout -out key.pem`"
 
 
 def public_point(key: Path) -> bytes:
-    """Return the public key as an uncompressed point of 65 bytes.
+    """Return the public key of a file as an uncompressed point of 65 bytes.
+
+    Args:
+        key: File of a private key, or of its public half.
 
     Raises:
         N6Error: N6-FILE-002, N6-FILE-003, N6-TRUST-001 to -003.
     """
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - only to sign.
 
-    return _read(key).public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    read = _read(key)
+    return _public(read).public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+
+def is_private(key: Path) -> bool:
+    """Return whether a file has a private key, and not only its public half.
+
+    Raises:
+        N6Error: As `public_point`.
+    """
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+    return isinstance(_read(key), ec.EllipticCurvePrivateKey)
 
 
 def other_readers(key: Path) -> str:
@@ -61,21 +76,36 @@ def signature(key: Path, point: bytes, data: bytes) -> bytes:
     from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
-    if public_point(key) != point:
+    read = _read(key)
+    if not isinstance(read, ec.EllipticCurvePrivateKey) or public_point(key) != point:
         what = "is not the key of this build's plan"
         raise N6Error("N6-TRUST-004", what, where=str(key), hint="build again; n6build signed nothing")
-    made = _read(key).sign(data, ec.ECDSA(SHA256(), deterministic_signing=True))
+    made = read.sign(data, ec.ECDSA(SHA256(), deterministic_signing=True))
     return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in utils.decode_dss_signature(made))
 
 
-def _read(path: Path) -> EllipticCurvePrivateKey:
+def _public(key: EllipticCurvePrivateKey | EllipticCurvePublicKey) -> EllipticCurvePublicKey:
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+    return key.public_key() if isinstance(key, ec.EllipticCurvePrivateKey) else key
+
+
+def _read(path: Path) -> EllipticCurvePrivateKey | EllipticCurvePublicKey:
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415
+        load_pem_private_key,
+        load_pem_public_key,
+    )
 
     data, password = read_at_most(path, _LARGEST_KEY_FILE), key_password()
+    is_public = b"-----BEGIN PUBLIC KEY-----" in data
     try:
-        key = load_pem_private_key(data, password.encode() if password and b"ENCRYPTED" in data else None)
+        key = (
+            load_pem_public_key(data)
+            if is_public
+            else load_pem_private_key(data, password.encode() if password and b"ENCRYPTED" in data else None)
+        )
     except TypeError as error:
         what = "is protected by a password"
         raise N6Error("N6-TRUST-003", what, where=str(path), hint=f"set {KEY_PASSWORD} to the password") from error
@@ -83,12 +113,11 @@ def _read(path: Path) -> EllipticCurvePrivateKey:
         if password and b"ENCRYPTED" in data:
             what = f"does not open with the password in {KEY_PASSWORD}"
             raise N6Error("N6-TRUST-003", what, where=str(path)) from error
-        raise N6Error("N6-TRUST-001", "contains no private key in PEM", where=str(path), hint=_HINT) from error
-    if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-        found = (
-            f"a key on {key.curve.name}"
-            if isinstance(key, ec.EllipticCurvePrivateKey)
-            else ("a key that is not for ECDSA")
-        )
-        raise N6Error("N6-TRUST-002", f"contains {found}; P-256 is needed", where=str(path), hint=_HINT)
-    return key
+        raise N6Error("N6-TRUST-001", "contains no key in PEM", where=str(path), hint=_HINT) from error
+    if isinstance(key, (ec.EllipticCurvePrivateKey, ec.EllipticCurvePublicKey)):
+        if isinstance(key.curve, ec.SECP256R1):
+            return key
+        found = f"a key on {key.curve.name}"
+    else:
+        found = "a key that is not for ECDSA"
+    raise N6Error("N6-TRUST-002", f"contains {found}; P-256 is needed", where=str(path), hint=_HINT)
