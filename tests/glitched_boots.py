@@ -28,7 +28,7 @@ from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.describe.formats.release import SIGNATURE_BYTES
 from n6build.describe.hardware.board import Fuse
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.elf_reader import Payload, payload_of
+from n6build.place.image.elf_reader import Payload, payload_of, symbols_of
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import signed_appli
 from trust.host_verifier import key_file
@@ -38,11 +38,11 @@ LOAD = BOARD.soc.load_and_run
 SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
 # The Appli has two vectors, then its first instruction.
 FIRST = ORIGIN + 8
-SECRET = 18
+SECRET, REVOKED, OF_AN_ATTACKER = 18, 19, 20
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 # The decision of FSBL and verifier, and all that it calls but arithmetic; loops of bytes are short here.
 DECISION = re.compile(
-    r"main|stop|n6_(trust|load_appli|start_appli|sleep_for_ever|line_error)\w*"
+    r"main|stop|key_of|n6_(trust|load_appli|start_appli|sleep_for_ever|line_error)\w*"
     r"|memcmp|memcpy|__popcount\w*|br_ecdsa_i31_vrfy_raw|api_muladd|multiply_and_add|check_again"
 )
 # The part of it that only matters to signatures which numbers must refuse.
@@ -53,8 +53,9 @@ ARITHMETIC = re.compile(r"br_\w+|p256_\w+|\w+_f256|point_\w+|sha2\w*|api_\w+")
 LIMITS = Limits(60_000_000, 40_000_000, until=FIRST)
 # Slots of FSBL and Appli are in the first 4 MiB.
 NOR_BYTES = 4 << 20
-# The board refuses releases below 1.
-FLOORED = replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.security_counter, 1)))
+# The board refuses releases below 1, and has revoked its second key.
+_FUSES = Fuse(BOARD.soc.security_counter, 1), Fuse(BOARD.soc.revoked_keys, 0b10)
+FLOORED = replace(BOARD, fuses=(*BOARD.fuses, *_FUSES))
 _NOPS = {2: bytes.fromhex("00bf"), 4: bytes.fromhex("aff30080")}
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]{4}(?: [0-9a-f]{4})?) *\t(\S+)")
 _SYMBOL = re.compile(r"^([0-9a-f]{8}) <([^>]+)>:$")
@@ -79,7 +80,7 @@ class Instruction:
 
 
 def _program() -> bytes:
-    payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER + bytes(range(64))
+    payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER + bytes(range(80))
     return with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
 
 
@@ -87,6 +88,25 @@ def signed(folder: Path, *, counter: int = 1, board: str = BOARD.name) -> bytear
     """Return a signed program that only sleeps."""
     key = key_file(folder, SECRET)
     return bytearray(signed_appli(_program(), counter, board, partial(signature, key, public_point(key))))
+
+
+def _by_revoked(folder: Path) -> bytearray:
+    key = key_file(folder, REVOKED)
+    return bytearray(signed_appli(_program(), 1, BOARD.name, partial(signature, key, public_point(key)), 1))
+
+
+def _with_key(folder: Path) -> bytearray:
+    """Return an Appli that names a key in its own bytes, behind those of the board."""
+    key = key_file(folder, OF_AN_ATTACKER)
+    point = public_point(key)
+    image = bytearray(_program())
+    at = len(image) - len(point)
+    image[at:] = point
+    struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
+    keys = next(each.address for each in symbols_of(folder / "fsbl" / "fsbl.elf") if each.name == "n6_trust_anchor")
+    # Addresses wrap, and the size of a key is odd: some number reaches any byte.
+    number = (LOAD.load_address + at - keys) * pow(len(point), -1, 2**32) % 2**32
+    return bytearray(signed_appli(bytes(image), 1, BOARD.name, partial(signature, key, point), number))
 
 
 def _altered(folder: Path, offset: int) -> bytearray:
@@ -134,6 +154,8 @@ WRONG: Mapping[str, tuple[Callable[[Path], bytearray], str]] = {
     ),
     "a bit that the digest leaves out": (lambda folder: _altered(folder, BASE.size - 1), "N6-FW-091"),
     "another board": (lambda folder: signed(folder, board="stm32n6570-dk"), "N6-FW-092"),
+    "a revoked key": (_by_revoked, "N6-FW-096"),
+    "a key in the Appli": (_with_key, "N6-FW-091"),
     "an old counter": (lambda folder: signed(folder, counter=0), "N6-FW-093"),
     "forged: only the key's point": (lambda _: _forged(True), "N6-FW-091"),
     "forged: only the generator's point": (lambda _: _forged(False), "N6-FW-091"),
@@ -243,4 +265,5 @@ class Fsbl:
 def verifying_fsbl(folder: Path) -> Fsbl:
     """Build an FSBL as the build does."""
     sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
-    return Fsbl(folder, build_verifying(folder / "fsbl", "fsbl", sources, public_point(key_file(folder, SECRET))))
+    points = [public_point(key_file(folder, secret)) for secret in (SECRET, REVOKED)]
+    return Fsbl(folder, build_verifying(folder / "fsbl", "fsbl", sources, *points))

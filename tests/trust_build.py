@@ -37,15 +37,15 @@ LENGTHS = (4096, 65536)
 DISTANCE = 0x100000
 
 
-def trust_header_of(point: bytes) -> str:
-    return trust_header(point, BOARD.name, BOARD.soc.security_counter)
+def trust_header_of(*points: bytes) -> str:
+    return trust_header(points, BOARD.name, BOARD.soc.security_counter, BOARD.soc.revoked_keys)
 
 
-def build_verifying(folder: Path, name: str, sources: Sequence[Path], point: bytes, more: Sequence[str] = ()) -> Path:
-    """Return the ELF file of a first program that knows this public key."""
+def build_verifying(folder: Path, name: str, sources: Sequence[Path], *points: bytes, more: Sequence[str] = ()) -> Path:
+    """Return the ELF file of a first program that knows these public keys."""
     generated = folder / "generated"
     generated.mkdir(parents=True)
-    (generated / "n6_trust_key.h").write_text(trust_header_of(point))
+    (generated / "n6_trust_key.h").write_text(trust_header_of(*points))
     includes = [generated, FIRMWARE / "trust", BEARSSL / "inc"]
     verifying = [*sorted((FIRMWARE / "trust").glob("*.c")), *_bearssl(folder / "bearssl")]
     extra = ["-DN6_TRUST=2", *SMALL, *more, *(f"-I{path}" for path in includes)]
@@ -80,7 +80,7 @@ def cost(folder: Path) -> Cost:
     key = key_file(folder)
     point = public_point(key)
     program = FIRMWARE.parent / "tests" / "firmware" / "programs" / "trust_cost.c"
-    elf = build_verifying(folder / "cost", "trust_cost", [program], point, [f"-DDISTANCE={DISTANCE}u"])
+    elf = build_verifying(folder / "cost", "trust_cost", [program], point, more=[f"-DDISTANCE={DISTANCE}u"])
     parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)}
     for number, size in enumerate(LENGTHS):
         payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + bytes(size)

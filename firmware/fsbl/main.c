@@ -20,7 +20,7 @@
 #include "n6_trial_appli.h"
 #elif N6_TRUST
 #include "n6_trust.h"
-#include "n6_trust_floor.h"
+#include "n6_trust_fuses.h"
 #endif
 #include "n6_xspi_nor.h"
 
@@ -83,7 +83,7 @@ static void load(void)
 static void verify(uint32_t bytes)
 {
     const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
-    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor());
+    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor(), n6_trust_revoked());
     if (status != N6_TRUST_OK) {
         N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = n6_trust_text(status), .reason_of = "the Appli");
         give_up();

@@ -14,7 +14,7 @@
 #include "n6_console_lines.h"
 #include "n6_fault.h"
 #include "n6_trust.h"
-#include "n6_trust_floor.h"
+#include "n6_trust_fuses.h"
 #endif
 
 #define WORD_OF(member) word_at(slot, offsetof(n6_boot_header_t, member))
@@ -98,7 +98,8 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
 static void check_again(void)
 {
     const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
-    if (n6_trust_check_again(&n6_trust_anchor, copy, n6_trust_floor_fuses()) != N6_TRUST_SURE) {
+    const uint32_t counted = n6_trust_fuses(N6_TRUST_FLOOR_WORD), revoked = n6_trust_fuses(N6_TRUST_REVOKED_WORD);
+    if (n6_trust_check_again(&n6_trust_anchor, copy, counted, revoked) != N6_TRUST_SURE) {
         N6_LINE(error, .program = N6_LINE_ERROR_FSBL, .reason = n6_trust_text(N6_TRUST_ALTERED), .reason_of = "the Appli");
         n6_sleep_for_ever();
     }

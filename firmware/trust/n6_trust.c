@@ -31,7 +31,8 @@ static bool is_zero(const uint8_t *data, uint32_t bytes)
 #define STEP_PADDING 0x2E8D3A71u
 #define STEP_PURPOSE 0x46D1B80Bu
 #define STEP_FLOOR 0x71A90F5Du
-#define ALL_STEPS (STEP_SIGNATURE + STEP_PADDING + STEP_PURPOSE + STEP_FLOOR)
+#define STEP_KEY 0x5D0E62B3u
+#define ALL_STEPS (STEP_SIGNATURE + STEP_PADDING + STEP_PURPOSE + STEP_FLOOR + STEP_KEY)
 #define HALF_SIGNATURE (N6_TRUST_SIGNATURE_BYTES / 2u)
 
 /* What the first check leaves for the second: the steps that it has passed, the bytes that it has digested, and the abscissa that
@@ -42,7 +43,7 @@ static volatile struct {
     uint8_t abscissa[HALF_SIGNATURE];
 } first_check;
 
-static const n6_trust_anchor_t *anchor_in_use;
+static const uint8_t *point_in_use;
 
 /* Compute the point of a signature for BearSSL, x*Q + y*G, and once more as y*G + x*Q for the second check.
  *
@@ -55,27 +56,36 @@ static uint32_t multiply_and_add(unsigned char *point, const unsigned char *othe
     size_t generator_bytes;
     memcpy(exchanged, br_ec_p256_m31.generator(curve, &generator_bytes), sizeof exchanged);
     uint32_t valid = br_ec_p256_m31.muladd(point, other, bytes, x, x_bytes, y, y_bytes, curve);
-    valid &= br_ec_p256_m31.muladd(exchanged, anchor_in_use->point, bytes, y, y_bytes, x, x_bytes, curve);
+    valid &= br_ec_p256_m31.muladd(exchanged, point_in_use, bytes, y, y_bytes, x, x_bytes, curve);
     for (uint32_t i = 0; i < HALF_SIGNATURE; i++) {
         first_check.abscissa[i] = exchanged[1u + i];
     }
     return valid;
 }
 
-static bool is_signed(const n6_trust_anchor_t *anchor, const n6_trust_part_t *parts, uint32_t count, const uint8_t *signature)
+static bool is_signed(const uint8_t *point, const n6_trust_part_t *parts, uint32_t count, const uint8_t *signature)
 {
     uint8_t digest[N6_TRUST_DIGEST_BYTES];
     br_ec_impl curve = br_ec_p256_m31;
     curve.muladd = multiply_and_add;
-    anchor_in_use = anchor;
+    point_in_use = point;
     /* BearSSL only reads the key, although the type is not const. */
-    unsigned char *point = (unsigned char *)(uintptr_t)anchor->point;
-    br_ec_public_key key = {.curve = BR_EC_secp256r1, .q = point, .qlen = sizeof anchor->point};
+    br_ec_public_key key = {
+        .curve = BR_EC_secp256r1, .q = (unsigned char *)(uintptr_t)point, .qlen = N6_TRUST_POINT_BYTES};
     hash(parts, count, digest);
     return br_ecdsa_i31_vrfy_raw(&curve, digest, sizeof digest, &key, signature, N6_TRUST_SIGNATURE_BYTES) == 1u;
 }
 
-n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor)
+/* Return the number of the key that an Appli names. The signature covers it. */
+static uint32_t key_of(const uint8_t *image)
+{
+    uint32_t number;
+    memcpy(&number, image + N6_TRUST_APPLI_KEY_OFFSET, sizeof number);
+    return number;
+}
+
+n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor,
+                                       uint32_t revoked)
 {
     n6_boot_header_t header;
     first_check.steps = 0u;
@@ -93,7 +103,9 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
         {image + N6_BOOT_SIGNED_OFFSET, N6_BOOT_SIGNED_BYTES},
         {image + sizeof header, bytes - sizeof header},
     };
-    if (header.image_bytes != bytes - N6_BOOT_HEADER_BYTES || !is_signed(anchor, parts, 2u, header.signature)) {
+    const uint32_t key = key_of(image);
+    if (header.image_bytes != bytes - N6_BOOT_HEADER_BYTES || key >= anchor->keys ||
+        !is_signed(anchor->points[key], parts, 2u, header.signature)) {
         return N6_TRUST_ALTERED;
     }
     first_check.bytes = bytes;
@@ -112,11 +124,15 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
         return N6_TRUST_OLD;
     }
     first_check.steps += STEP_FLOOR;
+    if ((revoked >> key & 1u) != 0u) {
+        return N6_TRUST_REVOKED;
+    }
+    first_check.steps += STEP_KEY;
     return N6_TRUST_OK;
 }
 
 /* No branch decides here: each difference sets bits, and a skipped instruction loses one of them at most. */
-uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t fuses)
+uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t counted, uint32_t revoked)
 {
     const volatile n6_boot_header_t *header = (const volatile void *)image;
     const uint32_t covered_end = N6_BOOT_SIGNED_OFFSET + N6_BOOT_SIGNED_BYTES;
@@ -136,11 +152,13 @@ uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *im
     for (uint32_t i = 0; i < sizeof anchor->board; i++) {
         wrong |= (uint32_t)(image[N6_TRUST_APPLI_BOARD_OFFSET + i] ^ anchor->board[i]);
     }
-    uint32_t counted = 0;
-    for (; fuses != 0u; fuses &= fuses - 1u) {
-        counted++;
+    uint32_t floor = 0;
+    for (; counted != 0u; counted &= counted - 1u) {
+        floor++;
     }
-    wrong |= (uint32_t)(header->image_version < counted);
+    wrong |= (uint32_t)(header->image_version < floor);
+    const uint32_t key = *(const volatile uint32_t *)(const volatile void *)(image + N6_TRUST_APPLI_KEY_OFFSET);
+    wrong |= (uint32_t)(key >= anchor->keys) | (revoked >> (key & 31u) & 1u);
     return N6_TRUST_SURE ^ wrong;
 }
 
@@ -185,6 +203,8 @@ const char *n6_trust_text(n6_trust_status_t status)
         return "N6-FW-092 signed for another board or purpose: ";
     case N6_TRUST_OLD:
         return "N6-FW-093 older than this board accepts: ";
+    case N6_TRUST_REVOKED:
+        return "N6-FW-096 signed with a revoked key: ";
     }
     return "N6-FW-091 altered, or signed with another key: ";
 }

@@ -22,6 +22,7 @@ typedef enum {
     N6_TRUST_ALTERED,     /* a signature of another key, or over other bytes */
     N6_TRUST_OTHER_BOARD, /* signed for another board, or as another kind of image */
     N6_TRUST_OLD,         /* the security counter is below the floor */
+    N6_TRUST_REVOKED,     /* the fuses revoke the key */
 } n6_trust_status_t;
 
 /* The only success of n6_trust_check_again(). */
@@ -29,10 +30,11 @@ typedef enum {
 
 #define N6_TRUST_POINT_BYTES 65u
 
-/* The trust anchor of a board: a public key (uncompressed point), and the identity of the board. */
+/* The trust anchor of a board: its public keys (uncompressed points), whose numbers are in Applis and fuses, and its identity. */
 typedef struct {
-    uint8_t point[N6_TRUST_POINT_BYTES];
+    uint8_t points[N6_TRUST_MOST_KEYS][N6_TRUST_POINT_BYTES];
     uint8_t board[N6_TRUST_BOARD_BYTES];
+    uint32_t keys;
 } n6_trust_anchor_t;
 
 /* Generated into n6_trust_key.h, and compiled into the programs of a board. */
@@ -59,13 +61,15 @@ extern const uint8_t n6_release[];
 /* The error of an image that the release does not list, to be followed by the name of the image. */
 #define N6_TRUST_NOT_LISTED "N6-FW-095 altered, or of another release: "
 
-/* Verify an Appli with its header, before any use of it. floor: the lowest accepted security counter. */
-n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor);
+/* Verify an Appli with its header, before any use of it. floor: the lowest accepted security counter. revoked: a bit for each key
+ * that signs no more. */
+n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor,
+                                       uint32_t revoked);
 
 /* Check the same Appli again, immediately before its start, with other code: this function calls none of the first check. Of the
  * signature it compares a second result, which n6_trust_check_appli() has left. Return N6_TRUST_SURE, or any other number.
- * fuses: the fuse word whose bits are the floor. */
-uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t fuses);
+ * counted: the fuse word whose bits are the floor. */
+uint32_t n6_trust_check_again(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t counted, uint32_t revoked);
 
 /* Return true if a release lists exactly this image. with_weights: compare the digest of the weights too. */
 bool n6_trust_lists(const uint8_t *release, const n6_trust_image_t *image, bool with_weights);

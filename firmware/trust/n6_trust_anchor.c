@@ -2,4 +2,4 @@
 #include "n6_trust.h"
 #include "n6_trust_key.h"
 
-const n6_trust_anchor_t n6_trust_anchor = {.point = N6_TRUST_POINT, .board = N6_TRUST_BOARD};
+const n6_trust_anchor_t n6_trust_anchor = {.points = N6_TRUST_POINTS, .keys = N6_TRUST_KEYS, .board = N6_TRUST_BOARD};

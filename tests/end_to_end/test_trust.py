@@ -329,6 +329,18 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
     assert [action for action in result.actions if not action.startswith(("Flash", "Run", "Image", "Manifest"))] == [
         "Sign keyword/appli_image.bin"
     ]
+    # A board with two keys gets its next release from the second one, and then refuses the first.
+    changed = (f"trust_keys={key_file(project.home)},{key_file(project.home, 19)}", "flash", "run")
+    assert EQUAL in project.scons(*options, "model=keyword", *changed).output
+    revoked = replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.revoked_keys, 0b1)))
+    assert "n6 fsbl error N6-FW-096" in says(project, nothing, revoked)
+    options = options[0], options[1], f"trust_key={key_file(project.home, 19)}", *options[3:]
+    result = project.scons(*options, "model=keyword", *changed)
+    assert EQUAL in result.output
+    assert [action for action in result.actions if not action.startswith(("Flash", "Run", "Image", "Manifest"))] == [
+        "Sign keyword/appli_image.bin"
+    ]
+    assert "n6 done" in says(project, nothing, revoked)
 
 
 def code_of(folder: Path) -> bytes:

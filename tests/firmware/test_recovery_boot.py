@@ -49,7 +49,7 @@ def fsbl(folder: Path) -> bytes:
     more = [f"-D{each}" for each in recovery_defines(BOARD)]
     more += [f"-I{FIRMWARE / name}" for name in ("recovery", "trial")]
     point = public_point(key_file(folder))
-    return image_of(build_verifying(folder / "fsbl", "fsbl", sources, point, more), BinaryType.FSBL)
+    return image_of(build_verifying(folder / "fsbl", "fsbl", sources, point, more=more), BinaryType.FSBL)
 
 
 def signed(folder: Path, secret: int = 18) -> bytes:

@@ -26,6 +26,8 @@ ORIGIN = LOAD.load_address + LOAD.payload_offset
 SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
 STARTED = "n6 fsbl appli bytes="
 FLOOR_WORD = BOARD.soc.security_counter
+# Secrets of the keys of the board.
+KEYS = (18, 21)
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +38,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def verifying_fsbl(folder: Path) -> bytes:
     sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
-    return image_of(build_verifying(folder / "fsbl", "fsbl", sources, public_point(key_file(folder))), BinaryType.FSBL)
+    points = [public_point(key_file(folder, secret)) for secret in KEYS]
+    return image_of(build_verifying(folder / "fsbl", "fsbl", sources, *points), BinaryType.FSBL)
 
 
-def signed(folder: Path, *, secret: int = 18, counter: int = 0, board: str = BOARD.name) -> bytearray:
+def signed(folder: Path, *, secret: int = 18, counter: int = 0, board: str = BOARD.name, number: int = 0) -> bytearray:
     """Return a signed program that only sleeps, followed by a kilobyte of data."""
     payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + SLEEP_FOR_EVER + bytes(range(256)) * 4
     image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
     key = key_file(folder, secret)
     sign = partial(signature, key, public_point(key))
-    return bytearray(signed_appli(image, counter, board, sign))
+    return bytearray(signed_appli(image, counter, board, sign, number))
 
 
 def says(folder: Path, fsbl: bytes, appli: bytes | bytearray, board: Board = BOARD) -> list[str]:
@@ -108,8 +111,18 @@ def test_what_was_not_signed_so_does_not_start(folder: Path, verifying_fsbl: byt
         "cut off": (signed(folder)[:-256], "N6-FW-013"),
         "without a signature": (unsigned, "N6-FW-090"),
         "signed with another key": (signed(folder, secret=19), "N6-FW-091"),
+        "signed with the board's other key": (signed(folder, secret=21), "N6-FW-091"),
+        "signed with a key that the board lacks": (signed(folder, number=2), "N6-FW-091"),
         "signed for another board": (signed(folder, board="stm32n6570-dk"), "N6-FW-092"),
     }
     found = {name: error_of(says(folder, verifying_fsbl, image)) for name, (image, _) in refused.items()}
     assert found == {name: id for name, (_, id) in refused.items()}
     assert error_of(says(folder, verifying_fsbl, signed(folder, counter=2), counted_to(3))) == "N6-FW-093"
+
+
+def test_a_board_changes_its_key_and_refuses_the_revoked_one(folder: Path, verifying_fsbl: bytes) -> None:
+    old, new = signed(folder), signed(folder, secret=21, number=1)
+    assert [says(folder, verifying_fsbl, each)[-1].startswith(STARTED) for each in (old, new)] == [True, True]
+    revoked = replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.revoked_keys, 0b1)))
+    assert error_of(says(folder, verifying_fsbl, old, revoked)) == "N6-FW-096"
+    assert says(folder, verifying_fsbl, new, revoked)[-1].startswith(STARTED)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
+from n6build.describe.formats.release import MOST_KEYS
 from n6build.place.trust.anchor import board_identity
 from n6build.place.trust.keys import public_point
 from n6build.place.trust.release import release_bytes, subject
@@ -25,7 +26,7 @@ BOARD = "nucleo-n657"
 BEARSSL = FIRMWARE / "third_party" / "bearssl"
 SOURCE = Path(__file__).with_name("verifier.c")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-_REQUEST = struct.Struct("=7I")
+_REQUEST = struct.Struct("=8I")
 # The subject of all images of these tests.
 SUBJECT = subject("weights", "keyword", "network_atonbuf.xSPI2.raw")
 
@@ -38,6 +39,7 @@ class Status(IntEnum):
     ALTERED = 2
     OTHER_BOARD = 3
     OLD = 4
+    REVOKED = 5
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Image:
         code: Bytes of its code; 0 for an Appli.
         weights: Bytes of its weights; 0 for an Appli.
         trailer: Bytes of its trailer; 0 for an Appli.
+        floor: Lowest security counter that the board accepts.
+        revoked: Keys that the board does not accept any more, a bit for each.
     """
 
     data: bytes
@@ -58,6 +62,7 @@ class Image:
     weights: int = 0
     trailer: int = 0
     floor: int = 0
+    revoked: int = 0
     with_weights: bool = True
 
 
@@ -97,12 +102,14 @@ def built_verifier(folder: Path) -> Path:
     return program
 
 
-def statuses(program: Path, key: Path, images: Iterable[Image], release: bytes = b"") -> list[Status]:
-    """Return the status that a board with this key and release gives each image."""
+def statuses(program: Path, keys: Path | Sequence[Path], images: Iterable[Image], release: bytes = b"") -> list[Status]:
+    """Return the status of each image on a board with these keys and this release."""
     release = release or release_bytes(2, ())
-    asked = public_point(key) + board_identity(BOARD) + struct.pack("=I", len(release)) + release
+    points = [public_point(each) for each in ([keys] if isinstance(keys, Path) else keys)]
+    asked = b"".join(points).ljust(MOST_KEYS * len(points[0]), b"\0") + board_identity(BOARD)
+    asked += struct.pack("=2I", len(points), len(release)) + release
     for each in images:
-        numbers = each.floor, each.with_weights, each.code, each.weights, each.trailer, len(each.data)
+        numbers = each.floor, each.revoked, each.with_weights, each.code, each.weights, each.trailer, len(each.data)
         asked += _REQUEST.pack(each.is_appli, *numbers) + SUBJECT + each.data
     result = subprocess.run([program], input=asked, capture_output=True, check=False)
     assert result.returncode == 0, result.stderr.decode()

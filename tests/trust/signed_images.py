@@ -33,11 +33,13 @@ class Maker:
         key: File of the private key.
         board: Name of the board.
         counter: Security counter of the images.
+        number: Number of the key that the images name.
     """
 
     key: Path
     board: str = BOARD
     counter: int = 0
+    number: int = 0
 
     @property
     def sign(self) -> Sign:
@@ -46,7 +48,7 @@ class Maker:
     def appli(self, random: random.Random, type: BinaryType = BinaryType.SSBL) -> Image:
         payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN | 9) + random.randbytes(random.randrange(8, 800))
         unsigned = with_boot_header(payload, ORIGIN, type, PAYLOAD_OFFSET)
-        return Image(signed_appli(unsigned, self.counter, self.board, self.sign), is_appli=True)
+        return Image(signed_appli(unsigned, self.counter, self.board, self.sign, self.number), is_appli=True)
 
 
 def data_image(random: random.Random) -> Image:

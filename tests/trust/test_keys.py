@@ -145,9 +145,9 @@ def chosen(tmp_path: Path, **values: object) -> Choices:
 def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> None:
     key = str(key_file(tmp_path))
     (tmp_path / "build").mkdir()
-    refused = {
+    refused: dict[str, dict[str, object]] = {
         "N6-TRUST-005: 'trust=full' needs a key": {"trust": "full"},
-        "N6-TRUST-005: 'trust_key', 'trust_counter' and 'sign_with' have no effect": {"trust_key": key},
+        "N6-TRUST-005: 'trust_key', 'trust_keys', 'trust_counter' and 'sign_with' have no effect": {"trust_key": key},
         "N6-TRUST-005: contains a private key, but": {"trust": "code", "trust_key": key, "sign_with": "signer"},
         "N6-TRUST-005: contains only a public key": {"trust": "code", "trust_key": str(public_file(tmp_path))},
         "N6-TRUST-009: has a PIN": {
@@ -159,6 +159,21 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
             "trust": "code",
             "trust_key": str(public_file(tmp_path)),
             "sign_with": "'sign",
+        },
+        "N6-TRUST-011: are 1 keys": {
+            "trust": "code",
+            "trust_key": key,
+            "trust_keys": (str(key_file(tmp_path, 19)),),
+        },
+        "N6-TRUST-011: are 2 keys": {
+            "trust": "code",
+            "trust_key": key,
+            "trust_keys": (key, str(public_file(tmp_path))),
+        },
+        "N6-TRUST-011: are 9 keys": {
+            "trust": "code",
+            "trust_key": key,
+            "trust_keys": tuple(str(key_file(tmp_path, secret)) for secret in range(18, 27)),
         },
         "N6-TRUST-006: is inside the build folder": {
             "trust": "code",
@@ -176,6 +191,14 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
         with pytest.raises(N6Error, match=re.escape(said)):
             trust_of(chosen(tmp_path, **values))
     assert trust_of(chosen(tmp_path)) is None
+
+
+def test_a_release_names_the_place_of_its_key(tmp_path: Path) -> None:
+    keys = tuple(str(key_file(tmp_path, secret)) for secret in (18, 19, 20))
+    trust = trust_of(chosen(tmp_path, trust="code", trust_key=keys[1], trust_keys=keys))
+    assert trust is not None
+    assert trust.points == tuple(public_point(Path(key)).hex() for key in keys)
+    assert trust.number == 1
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,20 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Applis
 
 
+def test_each_key_signs_with_its_own_number_until_it_is_revoked(verifier: Path, tmp_path: Path) -> None:
+    keys = [key_file(tmp_path, secret) for secret in range(18, 26)]
+    images = [Maker(key, number=number).appli(random.Random(number)) for number, key in enumerate(keys)]
+    assert set(statuses(verifier, keys, images)) == {Status.OK}
+    exchanged = [Maker(key, number=7 - number).appli(random.Random(1)) for number, key in enumerate(keys)]
+    assert set(statuses(verifier, keys, exchanged)) == {Status.ALTERED}
+    for revoked in range(8):
+        found = statuses(verifier, keys, [replace(image, revoked=1 << revoked) for image in images])
+        assert [number for number, status in enumerate(found) if status is not Status.OK] == [revoked]
+        assert found[revoked] is Status.REVOKED
+    # A bit of a key that the board does not have revokes none.
+    assert set(statuses(verifier, keys, [replace(image, revoked=0xFFFFFF00) for image in images])) == {Status.OK}
+
+
 def covered(image: Image) -> list[int]:
     """Return the offsets of the bytes that a signature or a release covers.
 
@@ -88,6 +102,14 @@ def of_another_key(maker: Maker, random: random.Random) -> Image:
     return replace(maker, key=key_file(maker.key.parent, random.randrange(19, 30))).appli(random)
 
 
+def of_a_key_that_is_not_there(maker: Maker, random: random.Random) -> Image:
+    return replace(maker, number=random.choice((1, 7, 8, 31, 32, 2**31, 2**32 - 1))).appli(random)
+
+
+def of_a_revoked_key(maker: Maker, random: random.Random) -> Image:
+    return replace(maker.appli(random), revoked=random.randrange(1 << 31) * 2 + 1)
+
+
 def of_another_board(maker: Maker, random: random.Random) -> Image:
     return replace(maker, board=random.choice(("stm32n6570-dk", "nucleo-n65", "", "NUCLEO-N657"))).appli(random)
 
@@ -118,6 +140,8 @@ CRAFTED = (
     truncated,
     older,
     of_another_key,
+    of_a_key_that_is_not_there,
+    of_a_revoked_key,
     of_another_board,
     for_another_purpose,
     without_signature,
@@ -147,6 +171,8 @@ Craft = Callable[[Maker, random.Random], Image]
 SAID: dict[Craft, Status] = {
     older: Status.OLD,
     of_another_key: Status.ALTERED,
+    of_a_key_that_is_not_there: Status.ALTERED,
+    of_a_revoked_key: Status.REVOKED,
     of_another_board: Status.OTHER_BOARD,
     for_another_purpose: Status.OTHER_BOARD,
 }

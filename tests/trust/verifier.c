@@ -3,7 +3,7 @@
  * Verification of a release on a host: read the anchor, a release with its length, then images, from standard input; print one
  * status a line.
  *
- *   image: is_appli, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then the subject and these bytes
+ *   image: is_appli, floor, revoked keys, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then the subject and these bytes
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "n6_trust.h"
 
 typedef struct {
-    uint32_t is_appli, floor, with_weights, code_bytes, weights_bytes, trailer_bytes, bytes;
+    uint32_t is_appli, floor, revoked, with_weights, code_bytes, weights_bytes, trailer_bytes, bytes;
     uint8_t subject[N6_RELEASE_SUBJECT_BYTES];
 } request_t;
 
@@ -34,10 +34,11 @@ static n6_trust_status_t appli(const n6_trust_anchor_t *anchor, const request_t 
     if (header.image_bytes > request->bytes - sizeof header || header.image_bytes + N6_BOOT_HEADER_BYTES > request->bytes) {
         return N6_TRUST_UNSIGNED;
     }
-    n6_trust_status_t status = n6_trust_check_appli(anchor, image, header.image_bytes + N6_BOOT_HEADER_BYTES, request->floor);
+    const uint32_t bytes = header.image_bytes + N6_BOOT_HEADER_BYTES;
+    n6_trust_status_t status = n6_trust_check_appli(anchor, image, bytes, request->floor, request->revoked);
     /* The second check refuses the same images. */
-    uint32_t fuses = request->floor >= 32u ? UINT32_MAX : (1u << request->floor) - 1u;
-    bool is_sure = n6_trust_check_again(anchor, image, fuses) == N6_TRUST_SURE;
+    uint32_t counted = request->floor >= 32u ? UINT32_MAX : (1u << request->floor) - 1u;
+    bool is_sure = n6_trust_check_again(anchor, image, counted, request->revoked) == N6_TRUST_SURE;
     if (is_sure != (status == N6_TRUST_OK)) {
         fputs("the two checks differ\n", stderr);
         exit(1);

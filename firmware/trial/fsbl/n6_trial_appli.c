@@ -13,7 +13,7 @@
 #include "n6_trial.h"
 #if N6_TRUST
 #include "n6_trust.h"
-#include "n6_trust_floor.h"
+#include "n6_trust_fuses.h"
 #endif
 
 #define SLOTS 2u
@@ -83,8 +83,8 @@ static refusal_t load(slot_t *slot, bool is_last_resort, uint32_t *bytes, uint32
         return refusal;
     }
 #if N6_TRUST
-    n6_trust_status_t status =
-        n6_trust_check_appli(&n6_trust_anchor, (const uint8_t *)N6_APPLI_LOAD_ADDRESS, *bytes, n6_trust_floor());
+    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, (const uint8_t *)N6_APPLI_LOAD_ADDRESS, *bytes,
+                                                    n6_trust_floor(), n6_trust_revoked());
     if (status != N6_TRUST_OK) {
         return (refusal_t){n6_trust_text(status), "the Appli"};
     }

@@ -165,8 +165,7 @@ class Choices:
     )
     sign: str = word(
         "",
-        "makes images with ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and "
-        "privateKey*.pem",
+        "makes images with STM32_SigningTool_CLI: tool (no keys), or a folder with publicKey*.pem and privateKey*.pem",
         environment="N6BUILD_SIGN",
     )
     trust: Literal["off", "code", "full"] = word(
@@ -180,10 +179,12 @@ class Choices:
         "key for releases: P-256, PEM, private; with sign_with its public half. Its password is N6BUILD_KEY_PASSWORD",
         environment="N6BUILD_TRUST_KEY",
     )
+    trust_keys: tuple[str, ...] = listed_paths(
+        "up to 8 keys whose releases a board accepts, in an order that never changes; default: trust_key"
+    )
     sign_with: str = word(
         "",
-        "command that reads bytes and writes their signature, or pkcs11:URI of a key in a token with its PIN in "
-        "N6BUILD_KEY_PASSWORD: the private key of releases is then not here",
+        "signs in place of a private key here: a command, or pkcs11:URI of a key in a token",
         environment="N6BUILD_SIGN_WITH",
     )
     trust_counter: int = count(

@@ -11,6 +11,7 @@ from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE, project_path
 from n6build.compile.toolchain import CPU
 from n6build.describe.choices import Choices
+from n6build.describe.formats.release import MOST_KEYS
 from n6build.engine.step import Step
 from n6build.place.image.signing import Keys
 from n6build.place.trust.choice import LEVELS, Trust
@@ -41,12 +42,12 @@ def trust_of(choices: Choices) -> Trust | None:
     """Return the signature settings, or None if nothing is signed.
 
     Raises:
-        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-009 if
+        N6Error: N6-TRUST-001 to N6-TRUST-003 if the key cannot be used; N6-TRUST-005 to N6-TRUST-011 if
             choices contradict one another.
     """
     if choices.trust == "off":
-        if choices.trust_key or choices.trust_counter or choices.sign_with:
-            what = "'trust_key', 'trust_counter' and 'sign_with' have no effect without 'trust'"
+        if choices.trust_key or choices.trust_keys or choices.trust_counter or choices.sign_with:
+            what = "'trust_key', 'trust_keys', 'trust_counter' and 'sign_with' have no effect without 'trust'"
             raise N6Error("N6-TRUST-005", what, hint="set trust=code or trust=full")
         return None
     if not choices.trust_key:
@@ -71,7 +72,11 @@ def trust_of(choices: Choices) -> Trust | None:
         raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
     if private and (others := other_readers(key)):
         say("Warning", str(key), f"{others} can read this private key, and sign with it: run chmod 600", style="bad")
-    return Trust(choices.trust, project_path(key), point, choices.trust_counter, sign_with)
+    points = tuple(public_point(Path(each)).hex() for each in choices.trust_keys) or (point,)
+    if point not in points or len(points) > MOST_KEYS or len(set(points)) < len(points):
+        what = f"are {len(points)} keys, and must be at most {MOST_KEYS} different ones with 'trust_key' among them"
+        raise N6Error("N6-TRUST-011", what, where="trust_keys", hint="add a new key behind the others")
+    return Trust(choices.trust, project_path(key), points, points.index(point), choices.trust_counter, sign_with)
 
 
 def _check_possible(choices: Choices) -> None:

@@ -1,4 +1,4 @@
-"""Step for n6_trust_key.h, the public key that the programs of a board trust."""
+"""Step for n6_trust_key.h, the public keys that the programs of a board trust."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ class TrustHeaderParameters:
 
     Attributes:
         board: Name of the board.
-        point: Public key.
+        points: Public keys, by their numbers.
         floor_word: Fuse word with the lowest accepted security counter.
+        revoked_word: Fuse word that revokes keys.
     """
 
     board: str
-    point: str
+    points: tuple[str, ...]
     floor_word: int
+    revoked_word: int
 
 
 def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
@@ -35,7 +37,9 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_trust_key.h",),
-        parameters=to_parameters(TrustHeaderParameters(board.name, trust.point, board.soc.security_counter)),
+        parameters=to_parameters(
+            TrustHeaderParameters(board.name, trust.points, board.soc.security_counter, board.soc.revoked_keys)
+        ),
         templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
         function="n6build.steps.trust_header:make_trust_header",
     )
@@ -44,4 +48,5 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
 def make_trust_header(call: Call) -> None:
     """Write n6_trust_key.h."""
     given = call.parameters_as(TrustHeaderParameters)
-    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), given.board, given.floor_word))
+    points = [bytes.fromhex(each) for each in given.points]
+    write_atomically(call.outputs[0], trust_header(points, given.board, given.floor_word, given.revoked_word))

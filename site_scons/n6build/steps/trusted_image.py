@@ -21,6 +21,7 @@ class TrustedImageParameters:
     Attributes:
         key: File of the key.
         point: Public half of the key.
+        number: Number of the key on the board.
         counter: Security counter of the release.
         board: Name of the board that the release is for.
         sign_with: Command or token that signs; empty for the private key itself.
@@ -28,6 +29,7 @@ class TrustedImageParameters:
 
     key: str
     point: str
+    number: int
     counter: int
     board: str
     sign_with: str
@@ -47,7 +49,11 @@ def trusted_step(output: str, unsigned: str, board: str, trust: Trust) -> Step:
         stage="image",
         outputs=(output,),
         sources=(unsigned,),
-        parameters=to_parameters(TrustedImageParameters(trust.key, trust.point, trust.counter, board, trust.sign_with)),
+        parameters=to_parameters(
+            TrustedImageParameters(
+                trust.key, trust.points[trust.number], trust.number, trust.counter, board, trust.sign_with
+            )
+        ),
         # The public half of the key is a parameter. The key file is only a state: it may move, or get another password.
         state=(trust.key,),
         function="n6build.steps.trusted_image:make_trusted_image",
@@ -61,4 +67,5 @@ def make_trusted_image(call: Call) -> None:
     given = call.parameters_as(TrustedImageParameters)
     by = partial(signed_elsewhere, given.sign_with) if given.sign_with else partial(signature, Path(given.key))
     sign = partial(by, bytes.fromhex(given.point))
-    write_atomically(call.outputs[0], signed_appli(read_bytes(call.sources[0]), given.counter, given.board, sign))
+    image = signed_appli(read_bytes(call.sources[0]), given.counter, given.board, sign, given.number)
+    write_atomically(call.outputs[0], image)

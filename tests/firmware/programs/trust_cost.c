@@ -23,7 +23,7 @@ static void measure(uint32_t source)
         N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = N6_REG32(source + offset);
     }
     N6_REG32(N6_DWT_CYCCNT) = 0u;
-    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, (const uint8_t *)N6_APPLI_LOAD_ADDRESS, bytes, 0u);
+    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, (const uint8_t *)N6_APPLI_LOAD_ADDRESS, bytes, 0u, 0u);
     uint32_t cycles = N6_REG32(N6_DWT_CYCCNT);
     n6_put("cost bytes=");
     n6_put_u32(bytes);

@@ -23,6 +23,10 @@ SIGNATURE_BYTES = 64
 BOARD_BYTES = 16
 # In the signed image of an Appli, the board is at the start of the padding extension's body, which ST's tool fills at random.
 APPLI_BOARD_OFFSET = BASE.size + 8
+# Behind it is the number of the key that signs.
+APPLI_KEY_OFFSET = APPLI_BOARD_OFFSET + BOARD_BYTES
+# A board has room for so many keys.
+MOST_KEYS = 8
 
 HEAD = Struct(
     "n6_release_head_t",
@@ -64,6 +68,8 @@ FORMAT = Format(
             "N6_RELEASE_SUBJECT_BYTES", SUBJECT_BYTES, "SHA-256 of content, model's name and file, each ended by 0"
         ),
         Constant("N6_TRUST_APPLI_BOARD_OFFSET", APPLI_BOARD_OFFSET, "of the same in the header of an Appli"),
+        Constant("N6_TRUST_APPLI_KEY_OFFSET", APPLI_KEY_OFFSET, "of the number of its key, a word"),
+        Constant("N6_TRUST_MOST_KEYS", MOST_KEYS),
     ),
     structs=(HEAD, PART),
 )

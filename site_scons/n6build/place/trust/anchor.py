@@ -1,4 +1,4 @@
-"""The trust anchor of a board's programs: a public key and the board's identity.
+"""The trust anchor of a board's programs: public keys and the board's identity.
 
 It becomes n6_trust_key.h.
 """
@@ -6,6 +6,7 @@ It becomes n6_trust_key.h.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
@@ -22,13 +23,14 @@ def board_identity(board: str) -> bytes:
     return hashlib.sha256(board.encode()).digest()[:BOARD_BYTES]
 
 
-def trust_header(point: bytes, board: str, floor_word: int) -> str:
+def trust_header(points: Sequence[bytes], board: str, floor_word: int, revoked_word: int) -> str:
     """Return the text of n6_trust_key.h.
 
     Args:
-        point: Public key.
+        points: Public keys, by their numbers.
         board: Name of the board.
         floor_word: Word of BSEC whose number of set bits is the lowest counter that is accepted.
+        revoked_word: Word of BSEC whose bits revoke the keys with their numbers.
     """
-    values = {"point": point, "board": board, "identity": board_identity(board), "word": floor_word}
-    return render(TEMPLATE, values)
+    words = {"floor_word": floor_word, "revoked_word": revoked_word}
+    return render(TEMPLATE, {"points": points, "board": board, "identity": board_identity(board), **words})

@@ -16,13 +16,15 @@ class Trust:
     Attributes:
         level: Parts that programs verify at each start.
         key: File of the key: of the private one, which only steps that sign read, or with sign_with of its public half.
-        point: Public key in hexadecimal, which steps depend on.
+        points: Public keys that boards accept, in hexadecimal, by their numbers. Steps depend on them, not on files.
+        number: Number of the key that signs.
         counter: Security counter of the release.
         sign_with: Command or token that signs; empty for the private key itself.
     """
 
     level: Literal["code", "full"]
     key: str
-    point: str
+    points: tuple[str, ...]
+    number: int
     counter: int
     sign_with: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from n6build.describe.formats.boot_header import BASE, SIGNED_BYTES, SIGNED_OFFSET
-from n6build.describe.formats.release import APPLI_BOARD_OFFSET, SIGNATURE_BYTES
+from n6build.describe.formats.release import APPLI_BOARD_OFFSET, APPLI_KEY_OFFSET, SIGNATURE_BYTES
 from n6build.place.trust.anchor import board_identity
 
 # Such a function returns r and s of the bytes to be signed.
@@ -13,7 +13,7 @@ Sign = Callable[[bytes], bytes]
 _WORD = 4
 
 
-def signed_appli(image: bytes, counter: int, board: str, sign: Sign) -> bytes:
+def signed_appli(image: bytes, counter: int, board: str, sign: Sign, key: int = 0) -> bytes:
     """Return a signed Appli.
 
     Args:
@@ -21,12 +21,14 @@ def signed_appli(image: bytes, counter: int, board: str, sign: Sign) -> bytes:
         counter: Security counter of the release.
         board: Name of the board that it is for.
         sign: Function that signs.
+        key: Number of its key on the board.
     """
     signed = bytearray(image)
     identity = board_identity(board)
     at = BASE.offset_of("image_version")
     signed[at : at + _WORD] = counter.to_bytes(_WORD, "little")
     signed[APPLI_BOARD_OFFSET : APPLI_BOARD_OFFSET + len(identity)] = identity
+    signed[APPLI_KEY_OFFSET : APPLI_KEY_OFFSET + _WORD] = key.to_bytes(_WORD, "little")
     covered = bytes(signed[SIGNED_OFFSET : SIGNED_OFFSET + SIGNED_BYTES] + signed[BASE.size :])
     at = BASE.offset_of("signature")
     signed[at : at + SIGNATURE_BYTES] = sign(covered)
