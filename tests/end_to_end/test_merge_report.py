@@ -35,8 +35,11 @@ def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
     again = project.scons(*KEYWORD, f"base={base}")
     assert again.actions == [], "the same sizes and the same base are no reason to write it again"
 
-    buffers = "static message_t request, answer;"
-    project.replace("firmware/appli/n6_link.c", buffers, f"{buffers} static volatile uint8_t more[4096]; more[0]++;")
+    project.replace(
+        "firmware/appli/n6_link.c",
+        "static n6_message_t request, answer;",
+        "static n6_message_t request, answer; static volatile uint8_t more[4096]; more[0]++;",
+    )
     project.done(*KEYWORD, f"base={base}")
     grown = used(project, "Appli in RAM") - before
     assert grown >= 4096
