@@ -52,9 +52,10 @@ test-all: setup-tests lint
 prove: setup
 	@.venv/bin/n6build prove $(if $(SEED),--seed $(SEED)) $(if $(EDITS),--edits $(EDITS)) $(if $(MINUTES),--minutes $(MINUTES))
 
-# Damaged input for every parser. TARGET=part of a name, and SECONDS or INPUTS for each; docs/security.md has what came of it.
+# Damaged input for every parser. TARGET=part of a name, SECONDS or INPUTS for each, SEEDS=folder, KEEP=folder, GUIDED=1 for coverage;
+# docs/security.md has what came of it.
 fuzz: setup-tests
-	@.venv/bin/python tools/fuzz_parsers.py $(TARGET) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(INPUTS),--inputs $(INPUTS))
+	@.venv/bin/python tools/fuzz_parsers.py $(TARGET) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(KEEP),--keep $(KEEP)) $(if $(GUIDED),--guided)
 
 # Tests misspell names on purpose: codespell does not read them.
 lint: setup

@@ -92,11 +92,14 @@ C_PARSERS = (
 )
 
 
-def built(parser: CParser, folder: Path, instead: Mapping[str, str] = MappingProxyType({})) -> Path:
+def built(
+    parser: CParser, folder: Path, instead: Mapping[str, str] = MappingProxyType({}), *, guided: bool = False
+) -> Path:
     """Compile the parser's program in a folder and return its path.
 
     Args:
         instead: Texts of the firmware's sources -> their replacements.
+        guided: Link it with libFuzzer, which is of Clang.
     """
     for described in FORMATS:
         (folder / described.header).write_text(header_text(described))
@@ -107,7 +110,16 @@ def built(parser: CParser, folder: Path, instead: Mapping[str, str] = MappingPro
         str(_HERE / f"{parser.program}.c"),
         *(_for_host(FIRMWARE / each, folder, instead) for each in parser.sources),
     ]
-    command = ["gcc", "-std=gnu11", "-O1", "-w", "-DLL_ATON_RT_RELOC", "-DLL_ATON_EB_DBG_INFO", "-DN6_NOR_PAGE=256u"]
+    compiler = ["clang", "-fsanitize=fuzzer", "-DN6_GUIDED=1"] if guided else ["gcc"]
+    command = [
+        *compiler,
+        "-std=gnu11",
+        "-O1",
+        "-w",
+        "-DLL_ATON_RT_RELOC",
+        "-DLL_ATON_EB_DBG_INFO",
+        "-DN6_NOR_PAGE=256u",
+    ]
     command += [*SANITIZERS, *includes]
     subprocess.run([*command, *sources, "-o", str(program)], check=True)
     return program

@@ -39,6 +39,14 @@ def test_all_that_can_be_checked_is(task: str) -> None:
         assert [command for command in commands if command.startswith(f"make {task}")]
 
 
+def test_each_night_coverage_leads_the_search_for_bad_input() -> None:
+    on_github = yaml.safe_load(GITHUB.read_text())["jobs"]["fuzz"]
+    assert on_github["if"] == "github.event_name == 'schedule'"
+    on_gitlab = yaml.safe_load(GITLAB.read_text())["fuzz"]
+    for commands in ([step.get("run", "") for step in on_github["steps"]], job_script(on_gitlab)):
+        assert [command for command in commands if command.startswith("make fuzz GUIDED=1")]
+
+
 def job_script(job: Any) -> list[str]:
     return list(job.get("script", [])) if isinstance(job, dict) else []
 

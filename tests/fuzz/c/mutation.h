@@ -14,6 +14,22 @@ typedef struct {
     uint64_t state;
 } random_t;
 
+#if N6_GUIDED
+/* What libFuzzer has chosen; 0 behind its end. */
+static const uint8_t *guide;
+static size_t guide_bytes;
+
+static uint32_t random_word(random_t *random)
+{
+    uint32_t word = 0u;
+    size_t bytes = guide_bytes < sizeof word ? guide_bytes : sizeof word;
+    (void)random;
+    memcpy(&word, guide, bytes);
+    guide += bytes;
+    guide_bytes -= bytes;
+    return word;
+}
+#else
 static uint32_t random_word(random_t *random)
 {
     random->state ^= random->state << 13;
@@ -21,6 +37,7 @@ static uint32_t random_word(random_t *random)
     random->state ^= random->state << 17;
     return (uint32_t)(random->state >> 16);
 }
+#endif
 
 static uint32_t random_below(random_t *random, uint32_t limit)
 {

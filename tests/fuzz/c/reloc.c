@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * reloc MODEL COUNT NUMBER: damaged copies of a relocatable model for n6_reloc_check() and, if that accepts a copy, for
+ * reloc: damaged copies of a relocatable model for n6_reloc_check() and, if that accepts a copy, for
  * n6build's loader, which must read only the file and write only the memory that it was given. Both are copies for the host
- * (c_parsers.py). The program prints the number of tried, accepted and installed copies. */
+ * (c_parsers.py). Counts accepted and installed copies. */
 #include "memory.h"
-#include "mutation.h"
 
-#include <stdbool.h>
+#include "harness.h"
 
 #include "ll_aton_caches_interface.h"
 #include "ll_aton_reloc_network.h"
@@ -21,6 +20,10 @@
 #define EXTERNAL 0x72000000u
 #define EXTERNAL_ROOM 0x1000u
 #define MOST_SHIFT 0x300u
+
+static uint8_t seed_data[FILE_ROOM];
+static uint32_t seed_bytes, data_image, fits, installed;
+static bool is_first = true;
 
 void LL_ATON_Cache_MCU_Clean_Range(uintptr_t address, uint32_t size)
 {
@@ -68,37 +71,45 @@ static bool installs(random_t *random, const n6_reloc_header_t *model)
     return ll_aton_reloc_install((uintptr_t)model, &config, &instance) == AI_RELOC_RT_ERR_NONE;
 }
 
-int main(int count, char **arguments)
+static void prepare(const char *seed)
 {
-    static uint8_t seed[FILE_ROOM];
-    if (count != 4) {
-        return 2;
-    }
-    uint32_t bytes = read_file(arguments[1], seed, sizeof seed), fits = 0u, installed = 0u, tried = (uint32_t)atol(arguments[2]);
-    random_t random = {0x9E3779B97F4A7C15u ^ (uint64_t)atol(arguments[3])};
+    seed_bytes = read_file(seed, seed_data, sizeof seed_data);
+    data_image = N6_RELOC_OFFSET(((const n6_reloc_header_t *)(const void *)seed_data)->data_image);
     map_memory(FILE_BASE, FILE_ROOM);
     map_memory(EXEC_RAM, EXEC_ROOM);
     map_memory(POOLS, POOLS_ROOM);
     map_memory(EXTERNAL, EXTERNAL_ROOM);
     open_only(POOLS, POOLS_ROOM, POOLS_ROOM);
-    uint32_t data_image = N6_RELOC_OFFSET(((const n6_reloc_header_t *)(const void *)seed)->data_image);
-    for (uint32_t i = 0; i < tried; i++) {
-        uint8_t *file = (uint8_t *)(uintptr_t)FILE_BASE;
-        open_only(FILE_BASE, FILE_ROOM, FILE_ROOM);
-        memcpy(file, seed, bytes);
-        uint32_t left = bytes;
-        if (i != 0u) {
-            /* Damage the header, or the data that it refers to. */
-            uint32_t first = random_below(&random, 2u) == 0u ? 0u : data_image;
-            left = mutate(&random, file, bytes, first, first + MOST_SHIFT / 3u);
-        }
-        open_only(FILE_BASE, left, FILE_ROOM);
-        const n6_reloc_header_t *model = (const n6_reloc_header_t *)(const void *)file;
-        if (n6_reloc_check(model, left) == N6_RELOC_FITS && n6_reloc_file_bytes(model, left) <= left) {
-            fits++;
-            installed += pools_are_in_ram(model) && installs(&random, model);
-        }
+}
+
+static void try_one(random_t *random)
+{
+    uint8_t *file = (uint8_t *)(uintptr_t)FILE_BASE;
+    open_only(FILE_BASE, FILE_ROOM, FILE_ROOM);
+    memcpy(file, seed_data, seed_bytes);
+    uint32_t bytes = seed_bytes;
+    if (!is_first) {
+        /* Damage the header, or the data that it refers to. */
+        uint32_t first = random_below(random, 2u) == 0u ? 0u : data_image;
+        bytes = mutate(random, file, seed_bytes, first, first + MOST_SHIFT / 3u);
     }
-    printf("%u %u %u\n", tried, fits, installed);
-    return 0;
+    is_first = false;
+    open_only(FILE_BASE, bytes, FILE_ROOM);
+    const n6_reloc_header_t *model = (const n6_reloc_header_t *)(const void *)file;
+    if (n6_reloc_check(model, bytes) == N6_RELOC_FITS && n6_reloc_file_bytes(model, bytes) <= bytes) {
+        fits++;
+        installed += pools_are_in_ram(model) && installs(random, model);
+    }
+}
+
+static void try_inputs(random_t *random, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        try_one(random);
+    }
+}
+
+static void print_reached(void)
+{
+    printf(" %u %u", fits, installed);
 }
