@@ -92,7 +92,8 @@ def test_what_was_damaged_is_made_again(
     """All files are damaged at once: each is compared with its content before."""
     build = builds.copy(name, tmp_path)
     before = build.made()
-    files = one_of_each(build)
+    # The record of a programmed board is no product.
+    files = {kind: file for kind, file in one_of_each(build).items() if file in before}
     # A copied file has another inode: this build records it.
     assert build.built() == []
     for file in files.values():
