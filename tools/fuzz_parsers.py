@@ -166,7 +166,7 @@ def _guided_tally(failed: bool, said: str, name: str) -> Tally:
 
 
 def guided_on_host(parser: CParser, seconds: float, folder: Path, keep: Path | None) -> Tally:
-    """Try a parser of the firmware by libFuzzer; a report of a sanitizer is a traceback."""
+    """Try a parser of the firmware by libFuzzer; a sanitizer's report is a traceback."""
     program, corpus, seed = built(parser, folder, guided=True), folder / "corpus", folder / "seed"
     corpus.mkdir()
     seed.write_bytes(parser.seed())

@@ -27,7 +27,7 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
     Folder `theirs` has them in all formats.
     """
     project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", VIRTUAL, "flash")
-    project.done("model=keyword", VIRTUAL, "build", "hex", "flash")
+    project.done("model=keyword", VIRTUAL, "build", "hex", "mcuboot", "flash")
     theirs = project.root / "theirs"
     theirs.mkdir()
     for name, folder in (("fsbl", BOARD), ("appli", f"{BOARD}/keyword")):
@@ -37,6 +37,7 @@ def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Pr
         objcopy(elf, theirs / f"plain_{name}.bin", "binary")
         objcopy(elf, theirs / f"plain_{name}.hex", "ihex")
     shutil.copy(project.root / f"{BOARD}/keyword/firmware.hex", theirs / "all.hex")
+    shutil.copy(project.root / f"{BOARD}/keyword/appli_mcuboot.bin", theirs / "appli-mcuboot.bin")
     shutil.copy(project.root / f"{BOARD}/keyword/weights_xSPI2.bin", theirs / "weights.bin")
     return project
 
@@ -63,7 +64,7 @@ def watched(result: Result, project: Project) -> dict[str, object]:
         ("fsbl=theirs/fsbl-trusted.bin", "appli=theirs/appli-trusted.bin"),
         pytest.param(("fsbl=theirs/fsbl.elf", "appli=theirs/plain_appli.hex"), marks=pytest.mark.slow),
         pytest.param(("fsbl=theirs/plain_fsbl.bin", "appli=theirs/plain_appli.bin"), marks=pytest.mark.slow),
-        # In every run: test_data_goes_where_it_is_told_and_a_second_scons_does_nothing.
+        # In every run, from an image of MCUboot: test_data_goes_where_it_is_told_and_a_second_scons_does_nothing.
         pytest.param(("appli=theirs/appli.elf",), marks=pytest.mark.slow),
     ],
     ids=["signed", "elf and hex", "bin", "with our FSBL"],
@@ -87,7 +88,7 @@ def test_one_hex_file_has_all_of_it_and_runs_to_the_end(built: Project) -> None:
 
 def test_data_goes_where_it_is_told_and_a_second_scons_does_nothing(built: Project) -> None:
     given = (
-        "appli=theirs/appli.elf",
+        "appli=theirs/appli-mcuboot.bin",
         "data=theirs/weights.bin@0x71000000",
         VIRTUAL,
         "until=text: in-place bytes",
@@ -163,6 +164,7 @@ def test_the_report_tells_how_it_ended(built: Project) -> None:
                 (("appli=theirs/appli.elf", "until=instructions:many", VIRTUAL, "run"), "N6-OPTION-002"),
                 (("data=theirs/weights.bin@here", "build"), "N6-OPTION-002"),
                 (("appli=theirs/appli.elf", "matrix"), "N6-OPTION-013"),
+                (("appli=theirs/appli.elf", "mcuboot"), "N6-MCUBOOT-004"),
                 # In every run: tests/flash/test_flash.py.
                 (("appli=theirs/appli.elf", "data=theirs/weights.bin@0x70100000", VIRTUAL, "flash"), "N6-IMAGE-006"),
             )

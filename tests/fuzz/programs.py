@@ -22,6 +22,7 @@ from n6build.place.image.elf_reader import allocated_sections, bytes_at, labels_
 from n6build.place.image.foreign import flash_pieces, started_program
 from n6build.place.image.haar_cascade import haar_cascade
 from n6build.place.image.linker_map import object_at, read_linker_map
+from n6build.place.image.mcuboot import SigningKey, mcuboot_image, read_mcuboot_image
 from n6build.place.image.memory_regions import read_memory_regions
 from n6build.place.image.program_board import program_board
 from n6build.place.reloc.linked_model import read_linked_model
@@ -133,6 +134,14 @@ PROGRAMS = (
             )
         ],
         lambda data, _: check_foreign_header(data, "a", BOARD.soc.boot.payload_offset),
+    ),
+    Target(
+        "image of MCUboot",
+        lambda: [
+            mcuboot_image(bytes(range(48)), APPLI, 64, "1.2.3+4", counter, key)
+            for counter, key in ((0, None), (5, SigningKey(bytes(91), lambda data: bytes(70))))
+        ],
+        lambda data, _: read_mcuboot_image(data, "a.bin"),
     ),
     Target("Haar cascade", lambda: [OLDER.encode(), NEWER.encode()], lambda data, _: haar_cascade(data, 0, "a.xml")),
     Target(

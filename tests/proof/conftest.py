@@ -217,7 +217,7 @@ KINDS = {
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
-        Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", *SIGNED), bring_a_key),
+        Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", "mcuboot", *SIGNED), bring_a_key),
         # The description of a board with external RAM, camera and panel.
         Kind(
             "psram",

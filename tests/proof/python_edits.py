@@ -677,6 +677,12 @@ EDITS = (
     ),
     *edits(
         "trusted",
+        f"{BOARD}-trust-full/keyword/appli_mcuboot.bin",
+        ("place/image/mcuboot.py", 'ljust(header_bytes, b"\\xff")', 'ljust(header_bytes, b"\\xfe")'),
+        ("place/image/mcuboot_format.py", "RAM_LOAD = 0x20", "RAM_LOAD = 0x60"),
+    ),
+    *edits(
+        "trusted",
         SIGNED[1],
         ("place/trust/anchor.py", "sha256(board.encode())", "sha256(board.encode() + bytes(1))"),
     ),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAME = "prove"
 HELP = "edits a copy of the project at random, and compares each incremental build with a clean one"
 # These targets need no board, and their outputs contain nothing about the build itself.
-_GOALS = ("build", "network", "check", "library", "reloc", "romfs", "hex", "image")
+_GOALS = ("build", "network", "check", "library", "reloc", "romfs", "hex", "mcuboot", "image")
 
 
 def prove(words: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ from n6build.describe.option import (
     word,
 )
 from n6build.describe.option_lists import modes_of
-from n6build.describe.targets import FLASHING, ON_A_BOARD, RECOVER, TALKING
+from n6build.describe.targets import FLASHING, MCUBOOT, ON_A_BOARD, RECOVER, TALKING
 from n6build.describe.until import Until, parse_until
 
 # Value of an option for a folder that n6build looks for itself.
@@ -188,14 +188,14 @@ class Choices:
         environment="N6BUILD_SIGN_WITH",
     )
     trust_counter: int = count(
-        "security counter of a signed release, 0 to 32; a board with a higher counter in its fuses rejects it",
-        "updates",
-        most=32,
+        "security counter of a signed release, 0 to 32; boards with a higher one reject it", "updates", most=32
+    )
+    mcuboot_version: str = word(
+        "0.0.0", "version of the image of target mcuboot, such as 1.2.3 or 1.2.3+4", targets=(MCUBOOT,)
     )
     recovery: Literal["off", "on"] = word(
         "off",
-        "on lets the FSBL wait on the console for a release, which target recover sends, if the pin of board.yaml is held "
-        "at reset, or if no Appli is valid",
+        "on: the FSBL waits on the console for target recover, if no Appli is valid or the pin of board.yaml is held",
         ("off", "on"),
     )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)

@@ -16,6 +16,7 @@ TARGETS = {
     "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
     "romfs": "the file system of option romfs, with its models",
     "hex": "one Intel hex file of the whole flash",
+    "mcuboot": "the Appli as an image that MCUboot copies to RAM and starts",
     "image": "stage 3 only: images with boot header, flash manifest, table of sizes",
     "flash": "program the sectors that differ on the board",
     "flash-all": "program all sectors, even those that n6build knows to be equal",
@@ -49,6 +50,7 @@ LISTS = ("boards", "models", "doctor")
 FLASHING = ("flash", "flash-all", "flash-model")
 # Targets that read the console of a board, or send requests over it.
 FIELD_REPORT, LADDER, RECOVER = "field-report", "ladder", "recover"
+MCUBOOT = "mcuboot"
 TALKING = ("run", FIELD_REPORT, LADDER)
 ON_A_BOARD = (*FLASHING, "verify", *TALKING)
 

@@ -10,7 +10,8 @@ from collections.abc import Collection
 from n6build.base.errors import N6Error
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.choices import Choices
-from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, RECOVER, TALKING
+from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, MCUBOOT, RECOVER, TALKING
+from n6build.place.image.mcuboot import version_numbers
 
 ALL_BOARDS = "all"
 
@@ -21,7 +22,8 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     Raises:
         N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to
             N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
-            N6-RECOVER-007, N6-RECOVER-008, N6-ROMFS-007 or N6-ROMFS-011 if a combination has no effect or is not possible.
+            N6-MCUBOOT-001, N6-MCUBOOT-004, N6-RECOVER-007, N6-RECOVER-008, N6-ROMFS-007 or N6-ROMFS-011
+            if a combination has no effect or is not possible.
     """
     _check_flashing(choices, goals)
     if choices.firmware:
@@ -34,10 +36,26 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-FIELD-001", what, hint="remove options fsbl and appli")
     if LADDER in goals:
         check_ladder(choices, goals)
+    if MCUBOOT in goals:
+        _check_mcuboot(choices)
     if RECOVER in goals or choices.recovery == "on":
         _check_recovery(choices, goals)
     if not {*TALKING}.isdisjoint(goals):
         _check_run(choices)
+
+
+def makes_appli(choices: Choices) -> bool:
+    """Return whether the build makes the Appli, and not another project."""
+    return not choices.appli and (choices.program is None or bool(choices.program.sources))
+
+
+def _check_mcuboot(choices: Choices) -> None:
+    """Reject an image of somebody's Appli, and a version that MCUboot does not have."""
+    if not makes_appli(choices):
+        what = "target mcuboot makes an image of n6build's own Appli"
+        hint = "remove option appli, or sign that program with MCUboot's imgtool"
+        raise N6Error("N6-MCUBOOT-004", what, hint=hint)
+    version_numbers(choices.mcuboot_version)
 
 
 def _check_flashing(choices: Choices, goals: Collection[str]) -> None:

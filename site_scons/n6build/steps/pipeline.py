@@ -15,7 +15,7 @@ from n6build.base.environment import Environment
 from n6build.base.paths import project_path
 from n6build.describe.choices import Choices, given_options
 from n6build.describe.hardware.boards import home_of_board, load_board
-from n6build.describe.targets import FIELD_REPORT, LADDER
+from n6build.describe.targets import FIELD_REPORT, LADDER, MCUBOOT
 from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
@@ -27,11 +27,12 @@ from n6build.steps.decoded_files import PICTURE
 from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
-from n6build.steps.goal_checks import check_goals
+from n6build.steps.goal_checks import check_goals, makes_appli
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.host_link import host_link
 from n6build.steps.image_sizes import sizes_step
 from n6build.steps.job import Job, boards_of, check_device, job_of
+from n6build.steps.mcuboot_image import mcuboot_image_step
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.missing_sectors import lacking_step
 from n6build.steps.network import network_steps
@@ -39,7 +40,7 @@ from n6build.steps.network_times import network_times_step
 from n6build.steps.on_board import BeforeFlash, on_board
 from n6build.steps.origin import FILES as ORIGIN_FILES
 from n6build.steps.origin import origin_steps
-from n6build.steps.plan_part import Part
+from n6build.steps.plan_part import NO_PART, Part
 from n6build.steps.program_images import Images, images_of, trial_of
 from n6build.steps.reloc_pool_table import reloc_pool_table_step
 from n6build.steps.reloc_summary import reloc_summary_step
@@ -79,7 +80,7 @@ def application_plan(
     before, build = _build(job, networks, images)
     board = on_board(job, networks, images, before, goals, programmer)
     parts = [build, _hex(job, images, before.manifest), _reloc(job, images), romfs_partitions(job), board]
-    parts += [_merge_report(job, before.sizes), _editor(job, images)]
+    parts += [_mcuboot(job), _merge_report(job, before.sizes), _editor(job, images)]
     if "library" in goals:
         check_library(choices, networks)
         parts.append(host_link(choices.build, images.library, job.runtime) if choices.appli else images.library)
@@ -176,6 +177,15 @@ def _sizes(job: Job, images: Images, manifest: Step) -> Step:
 def _hex(job: Job, images: Images, manifest: Step) -> Part:
     step = firmware_hex_step(f"{job.folder}/firmware.hex", manifest.name, images.files)
     return Part((step,), {"hex": step.outputs})
+
+
+def _mcuboot(job: Job) -> Part:
+    if not makes_appli(job.choices):
+        return NO_PART
+    appli = f"{job.folder}/{'unsigned/' if job.trust else ''}appli_image.bin"
+    output = f"{job.folder}/appli_mcuboot.bin"
+    step = mcuboot_image_step(output, appli, job.board, job.choices.mcuboot_version, job.trust)
+    return Part((step,), {MCUBOOT: step.outputs})
 
 
 def _merge_report(job: Job, sizes: Step) -> Part:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, read_part
 from n6build.base.intel_hex import read_intel_hex
 from n6build.describe.formats.boot_header import (
@@ -28,6 +29,8 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.program_places import places_of
 from n6build.place.image.elf_reader import joined_parts, loaded_parts
 from n6build.place.image.foreign import MAX_ELF_BYTES, is_elf, is_hex, run_addresses
+from n6build.place.image.mcuboot import MAGIC as MCUBOOT
+from n6build.place.image.mcuboot import read_mcuboot_image
 from n6build.place.image.program_board import program_board
 
 _THUMB = 1
@@ -109,6 +112,8 @@ def explain_image(path: Path, board: Board) -> list[Explained]:
 def _part(data: bytes, board: Board, title: str, address: int | None) -> Explained:
     if data.startswith(MAGIC):
         return _with_header(data, board, title, address)
+    if data.startswith(MCUBOOT):
+        return _of_mcuboot(data, board)
     return _without_header(data, board, title, address)
 
 
@@ -140,6 +145,19 @@ def _with_header(data: bytes, board: Board, title: str, address: int | None) -> 
         address = dict(board.slots.items())[role].address
     facts += _in_flash(address, len(data), board)
     return Explained(title, tuple(facts), tuple(doubts), role)
+
+
+def _of_mcuboot(data: bytes, board: Board) -> Explained:
+    title = "image of MCUboot"
+    try:
+        image = read_mcuboot_image(data, "it")
+    except N6Error as error:
+        return Explained(title, (), (Doubt(error.what, error.hint or "copy or sign the file again"),))
+    inner = _without_header(image.program, board, title, image.address)
+    signed = "a signature, which n6build does not verify" if image.is_signed else "no signature"
+    header = f"of MCUboot, version {image.version}, {signed}; n6build writes its own"
+    facts = tuple((name, header if name == "header" else text) for name, text in inner.facts)
+    return replace(inner, facts=facts)
 
 
 def _role(entry: int, board: Board) -> Literal["fsbl", "appli"]:

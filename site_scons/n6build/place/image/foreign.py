@@ -1,8 +1,8 @@
 """Third-party programs and data: from a file of any format to pieces in flash.
 
 The content of a file decides its format: a signed image (header STM2), an ELF file, an Intel hex file,
-or the bytes of a program that begin with its vector table. A signed image goes into flash unchanged. A
-program without a header gets one of n6build, unless it is already at its place in flash.
+an image of MCUboot, or the bytes of a program that begin with its vector table. A signed image goes into
+flash unchanged. A program without a header gets one of n6build, unless it is already at its place in flash.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.describe.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.place.image.boot_header import check_foreign_header, with_boot_header
 from n6build.place.image.elf_reader import joined_parts, loaded_parts
+from n6build.place.image.mcuboot import MAGIC as MCUBOOT
+from n6build.place.image.mcuboot import read_mcuboot_image
 from n6build.place.image.program_board import ProgramBoard
 
 Role = Literal["fsbl", "appli", "data"]
@@ -85,8 +87,8 @@ def flash_pieces(
         copied_by_ours: This project's FSBL starts the Appli. It copies the Appli to one fixed place.
 
     Raises:
-        N6Error: N6-FOREIGN-001 to N6-FOREIGN-006, N6-HEX-001, N6-FILE-003 or N6-IMAGE-001 to
-            N6-IMAGE-004 if the file is invalid or does not fit the board.
+        N6Error: N6-FOREIGN-001 to N6-FOREIGN-006, N6-MCUBOOT-002 or -003, N6-HEX-001, N6-FILE-003 or
+            N6-IMAGE-001 to N6-IMAGE-004 if the file is invalid or does not fit the board.
     """
     found = _pieces(path, role, board, address, copied_by_ours=copied_by_ours)
     nor = board.flash.nor
@@ -159,7 +161,16 @@ def _pieces(path: Path, role: Role, board: ProgramBoard, address: int | None, *,
         return [Piece(address, data)] if data else []
     if data.startswith(MAGIC):
         return [Piece(_slot(board, role), _signed(path, role, board, data, copied_by_ours=copied_by_ours))]
-    return _with_header(path, role, board, _bare(path, role, board, data), copied_by_ours=copied_by_ours)
+    program = _of_mcuboot(path, role, board, data) if data.startswith(MCUBOOT) else _bare(path, role, board, data)
+    return _with_header(path, role, board, program, copied_by_ours=copied_by_ours)
+
+
+def _of_mcuboot(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
+    """Return the program in an image of MCUboot, without its records."""
+    image = read_mcuboot_image(data, path.name)
+    if image.address is None:
+        return _bare(path, role, board, image.program)
+    return _Program(image.address, image.program)
 
 
 def is_elf(head: bytes) -> bool:

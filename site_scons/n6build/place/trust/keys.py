@@ -84,6 +84,27 @@ def signature(key: Path, point: bytes, data: bytes) -> bytes:
     return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in utils.decode_dss_signature(made))
 
 
+def key_info(point: bytes) -> bytes:
+    """Return a public key in DER, as SubjectPublicKeyInfo."""
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - only to sign.
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
+
+    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+    return public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def der_signature(numbers: bytes) -> bytes:
+    """Return a signature in DER.
+
+    Args:
+        numbers: r and s, with equally many bytes, big endian.
+    """
+    from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature  # noqa: PLC0415 - only to sign.
+
+    half = len(numbers) // 2
+    return encode_dss_signature(int.from_bytes(numbers[:half], "big"), int.from_bytes(numbers[half:], "big"))
+
+
 def _public(key: EllipticCurvePrivateKey | EllipticCurvePublicKey) -> EllipticCurvePublicKey:
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
 

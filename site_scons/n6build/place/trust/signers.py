@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from n6build.base.environment import KEY_PASSWORD, key_password
 from n6build.base.errors import N6Error
 from n6build.describe.formats.release import SIGNATURE_BYTES
+from n6build.place.trust.keys import der_signature
 
 SCHEME = "pkcs11:"
 # A token may wait for a touch, and a server for somebody who releases the signature.
@@ -165,13 +166,12 @@ def _first_line(text: str) -> str:
 
 def _verify(made: bytes, point: bytes, data: bytes) -> None:
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only to sign.
-    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
-    r, s = (int.from_bytes(made[at : at + _HALF], "big") for at in (0, _HALF))
     try:
-        public.verify(utils.encode_dss_signature(r, s), data, ec.ECDSA(SHA256()))
+        public.verify(der_signature(made), data, ec.ECDSA(SHA256()))
     except InvalidSignature as error:
         what = "the signature is not by the private half of 'trust_key'"
         hint = "name the public half of the key that signs; nothing was signed"
