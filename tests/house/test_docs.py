@@ -196,6 +196,19 @@ def test_links_of_the_repository_lead_somewhere(name: str) -> None:
     assert [why for why in wrong if why] == []
 
 
+def test_lines_of_pages_are_at_most_120_letters() -> None:
+    """Tables, commands and long addresses have lines of their own length."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    lines = [
+        f"{page.name}:{number}"
+        for page in pages
+        if page.name != "CHANGELOG.md"
+        for number, line in enumerate(page.read_text().splitlines(), 1)
+        if len(line) > 120 and " " in line.strip() and not line.startswith(("|", "    ", "[", "n6build "))
+    ]
+    assert lines == []
+
+
 def test_a_link_in_code_is_none() -> None:
     text = "[a](b) and `[c](d)`\n\n    [e](f)\n\n```c\n[g](h)\n```\n[`i`](j)\n"
     assert [*links_in(text)] == ["b", "j"]
