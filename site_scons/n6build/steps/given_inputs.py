@@ -174,15 +174,28 @@ def make_given_inputs(call: Call) -> None:
         for number in found.spread(given.most)
     ]
     write_atomically(call.outputs[0], npy_of(np.stack(rows)))
-    write_atomically(call.outputs[1], to_json(_classes_of_rows(given, call.sources, found)))
+    write_atomically(call.outputs[1], to_json(classes_of_rows(given, call.sources, found)))
     say("Inputs", found.name, f"{counted(len(rows), 'row')} for {given.name}, {port.type}")
 
 
-def _classes_of_rows(given: GivenInputsParameters, sources: Sequence[Path], found: Samples) -> list[str]:
+def classes_of_rows(given: GivenInputsParameters, sources: Sequence[Path], found: Samples) -> list[str]:
+    """Return the right class of each row; an empty list if it is unknown.
+
+    Args:
+        given: Parameters of the step.
+        sources: Its sources, with the file of labels behind the inputs.
+        found: The inputs.
+
+    Raises:
+        N6Error: N6-QUANT-012 for labels that do not fit.
+    """
     if given.labelled is None:
         return list(given.folders)
-    from n6build.judge.accuracy.labels import read_labels  # noqa: PLC0415 - it needs NumPy, and planning does not.
+    from n6build.judge.accuracy.areas import has_pixel_labels  # noqa: PLC0415 - it needs NumPy, and planning does not.
+    from n6build.judge.accuracy.labels import read_labels  # noqa: PLC0415
 
+    if has_pixel_labels([sources[given.files]]):
+        return []
     # Of several files, those that were left out have labels as well; a file alone has a row for each label.
     alone = len(given.labelled) == 1
     names = [found.names(number) for number in range(found.count)] if alone else given.labelled
