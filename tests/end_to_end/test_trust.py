@@ -11,6 +11,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -341,6 +342,12 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
         "Sign keyword/appli_image.bin"
     ]
     assert "n6 done" in says(project, nothing, revoked)
+    # The same key signs the Appli for MCUboot.
+    project.done(*options, "model=keyword", changed[0], "mcuboot", "mcuboot_version=1.2.3")
+    image = own / "appli_mcuboot.bin"
+    imgtool = [str(Path(sys.executable).with_name("imgtool")), "verify", "--key", key_file(project.home, 19), image]
+    verified = subprocess.run(imgtool, capture_output=True, text=True, check=True).stdout
+    assert "Image version: 1.2.3+0" in verified
 
 
 def code_of(folder: Path) -> bytes:
