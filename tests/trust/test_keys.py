@@ -160,17 +160,17 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
             "trust_key": str(public_file(tmp_path)),
             "sign_with": "'sign",
         },
-        "N6-TRUST-011: are 1 keys": {
+        "N6-TRUST-011: has 1 key;": {
             "trust": "code",
             "trust_key": key,
             "trust_keys": (str(key_file(tmp_path, 19)),),
         },
-        "N6-TRUST-011: are 2 keys": {
+        "N6-TRUST-011: has 2 keys;": {
             "trust": "code",
             "trust_key": key,
             "trust_keys": (key, str(public_file(tmp_path))),
         },
-        "N6-TRUST-011: are 9 keys": {
+        "N6-TRUST-011: has 9 keys;": {
             "trust": "code",
             "trust_key": key,
             "trust_keys": tuple(str(key_file(tmp_path, secret)) for secret in range(18, 27)),

@@ -177,6 +177,8 @@ def test_a_token_without_the_key_or_with_another_pin_signs_nothing(
     assert "N6-TRUST-009: the token signs nothing: " in missing
     assert "/no/such.so" in missing
     monkeypatch.setenv("N6BUILD_KEY_PASSWORD", "1234")
-    assert "N6-TRUST-009: the token signs nothing: pin incorrect" in called(token)
+    wrong = called(token)
+    assert "N6-TRUST-009: the token signs nothing: pin incorrect" in wrong
+    assert "a token locks after a few wrong ones" in wrong
     monkeypatch.delenv("N6BUILD_KEY_PASSWORD")
     assert "set N6BUILD_KEY_PASSWORD to the token's PIN" in called(token)

@@ -9,6 +9,7 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE, project_path
+from n6build.base.size_text import counted
 from n6build.compile.toolchain import CPU
 from n6build.describe.choices import Choices
 from n6build.describe.formats.release import MOST_KEYS
@@ -74,7 +75,8 @@ def trust_of(choices: Choices) -> Trust | None:
         say("Warning", str(key), f"{others} can read this private key, and sign with it: run chmod 600", style="bad")
     points = tuple(public_point(Path(each)).hex() for each in choices.trust_keys) or (point,)
     if point not in points or len(points) > MOST_KEYS or len(set(points)) < len(points):
-        what = f"are {len(points)} keys, and must be at most {MOST_KEYS} different ones with 'trust_key' among them"
+        found = counted(len(points), "key")
+        what = f"has {found}; it needs 'trust_key', and at most {MOST_KEYS} keys that differ"
         raise N6Error("N6-TRUST-011", what, where="trust_keys", hint="add a new key behind the others")
     return Trust(choices.trust, project_path(key), points, points.index(point), choices.trust_counter, sign_with)
 

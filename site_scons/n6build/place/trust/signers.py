@@ -156,7 +156,11 @@ def _by_token(key: TokenKey, data: bytes) -> bytes:
     except (pkcs11.PKCS11Error, RuntimeError, ValueError) as error:
         # Some errors of the package have a name and no text.
         said = _first_line(str(error)) or " ".join(re.findall("[A-Z][a-z]+", type(error).__name__)).lower()
-        hint = f"set {KEY_PASSWORD} to the token's PIN" if not key_password() else "nothing was signed"
+        hint = "nothing was signed"
+        if not key_password():
+            hint = f"set {KEY_PASSWORD} to the token's PIN"
+        elif "pin" in said.lower():
+            hint = f"correct the PIN in {KEY_PASSWORD}: a token locks after a few wrong ones"
         raise N6Error("N6-TRUST-009", f"the token signs nothing: {said}", where="sign_with", hint=hint) from error
 
 
