@@ -103,7 +103,7 @@ def _with_key(folder: Path) -> bytearray:
     at = len(image) - len(point)
     image[at:] = point
     struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
-    keys = next(each.address for each in symbols_of(folder / "fsbl" / "fsbl.elf") if each.name == "n6_trust_anchor")
+    keys = next(each.address for each in symbols_of(folder / "fsbl" / "fsbl.elf") if each.name == "n6_trust_points")
     # Addresses wrap, and the size of a key is odd: some number reaches any byte.
     number = (LOAD.load_address + at - keys) * pow(len(point), -1, 2**32) % 2**32
     return bytearray(signed_appli(bytes(image), 1, BOARD.name, partial(signature, key, point), number))

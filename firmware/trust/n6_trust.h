@@ -32,9 +32,9 @@ typedef enum {
 
 /* The trust anchor of a board: its public keys (uncompressed points), whose numbers are in Applis and fuses, and its identity. */
 typedef struct {
-    uint8_t points[N6_TRUST_MOST_KEYS][N6_TRUST_POINT_BYTES];
-    uint8_t board[N6_TRUST_BOARD_BYTES];
+    const uint8_t (*points)[N6_TRUST_POINT_BYTES];
     uint32_t keys;
+    uint8_t board[N6_TRUST_BOARD_BYTES];
 } n6_trust_anchor_t;
 
 /* Generated into n6_trust_key.h, and compiled into the programs of a board. */

@@ -58,7 +58,7 @@ TAKEN: dict[str, frozenset[str]] = {
             "the chip's device id",
             "executable RAM for relocatable models",
             "the stack of the boot ROM",
-            "fuse words of signed images",
+            "the fuse word of signed releases",
             "a comment in the NOR's YAML",
             "how long the NOR is busy",
             "the parameter tables of the NOR",

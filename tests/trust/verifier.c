@@ -77,11 +77,17 @@ static n6_trust_status_t slot(const uint8_t *release, const request_t *request, 
 
 int main(void)
 {
-    n6_trust_anchor_t anchor;
+    struct {
+        uint8_t points[N6_TRUST_MOST_KEYS][N6_TRUST_POINT_BYTES];
+        uint8_t board[N6_TRUST_BOARD_BYTES];
+        uint32_t keys;
+    } given;
     request_t request;
-    if (fread(&anchor, sizeof anchor, 1, stdin) != 1) {
+    if (fread(&given, sizeof given, 1, stdin) != 1) {
         return 1;
     }
+    n6_trust_anchor_t anchor = {.points = (const uint8_t (*)[N6_TRUST_POINT_BYTES])given.points, .keys = given.keys};
+    memcpy(anchor.board, given.board, sizeof anchor.board);
     uint32_t release_bytes;
     if (fread(&release_bytes, sizeof release_bytes, 1, stdin) != 1) {
         return 1;
