@@ -345,8 +345,9 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
     # The same key signs the Appli for MCUboot.
     project.done(*options, "model=keyword", changed[0], "mcuboot", "mcuboot_version=1.2.3")
     image = own / "appli_mcuboot.bin"
-    imgtool = [str(Path(sys.executable).with_name("imgtool")), "verify", "--key", key_file(project.home, 19), image]
-    verified = subprocess.run(imgtool, capture_output=True, text=True, check=True).stdout
+    imgtool = Path(sys.executable).with_name("imgtool")
+    verify = [str(imgtool), "verify", "--key", str(key_file(project.home, 19)), str(image)]
+    verified = subprocess.run(verify, capture_output=True, text=True, check=True).stdout
     assert "Image version: 1.2.3+0" in verified
 
 
