@@ -19,6 +19,7 @@ from n6build.place.trust.choice import LEVELS, Trust
 from n6build.place.trust.keys import is_private, other_readers, public_point
 from n6build.place.trust.signers import SCHEME, token_key, words_of
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps
+from n6build.steps.goal_checks import makes_appli
 
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
 # BearSSL has its own warnings. With -O2 a signature takes 50 % longer. With sections, a link takes only called functions.
@@ -82,8 +83,7 @@ def trust_of(choices: Choices) -> Trust | None:
 
 
 def _check_possible(choices: Choices) -> None:
-    program = choices.program
-    if choices.fsbl or choices.appli or (program is not None and not program.sources):
+    if choices.fsbl or not makes_appli(choices):
         what = "'trust' needs n6build's own FSBL and Appli: it does not sign other programs"
         raise N6Error("N6-TRUST-007", what, hint="remove options fsbl and appli, or trust")
     if choices.loader == "reloc" and choices.load == "xip":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
 
 _LARGEST_KEY_FILE = 64 << 10
+_PUBLIC = b"-----BEGIN PUBLIC KEY-----"
 _HINT = "create one with `openssl ecparam -name prime256v1 -genkey -noout -out key.pem`"
 
 
@@ -32,21 +33,17 @@ def public_point(key: Path) -> bytes:
     Raises:
         N6Error: N6-FILE-002, N6-FILE-003, N6-TRUST-001 to -003.
     """
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - only to sign.
-
-    read = _read(key)
-    return _public(read).public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return _point(_read(key))
 
 
 def is_private(key: Path) -> bool:
-    """Return whether a file has a private key, and not only its public half.
+    """Return whether a file with a key has a private one, and not only its public half.
 
     Raises:
-        N6Error: As `public_point`.
+        N6Error: N6-FILE-002, N6-FILE-003.
     """
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-
-    return isinstance(_read(key), ec.EllipticCurvePrivateKey)
+    # A private key is not opened for this: its password may take long on purpose.
+    return _PUBLIC not in read_at_most(key, _LARGEST_KEY_FILE)
 
 
 def other_readers(key: Path) -> str:
@@ -73,15 +70,26 @@ def signature(key: Path, point: bytes, data: bytes) -> bytes:
         N6Error: N6-TRUST-004 if the file holds another key by now; and as `public_point`.
     """
     # A build that signs nothing does not load these modules.
-    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     read = _read(key)
-    if not isinstance(read, ec.EllipticCurvePrivateKey) or public_point(key) != point:
+    if not isinstance(read, ec.EllipticCurvePrivateKey) or _point(read) != point:
         what = "is not the key of this build's plan"
         raise N6Error("N6-TRUST-004", what, where=str(key), hint="build again; n6build signed nothing")
-    made = read.sign(data, ec.ECDSA(SHA256(), deterministic_signing=True))
-    return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in utils.decode_dss_signature(made))
+    return signature_numbers(read.sign(data, ec.ECDSA(SHA256(), deterministic_signing=True)))
+
+
+def signature_numbers(der: bytes) -> bytes:
+    """Return r and s of a signature in DER, 32 bytes each, big endian.
+
+    Raises:
+        ValueError: It is no signature in DER.
+        OverflowError: A number is longer.
+    """
+    from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature  # noqa: PLC0415 - only to sign.
+
+    return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in decode_dss_signature(der))
 
 
 def key_info(point: bytes) -> bytes:
@@ -105,10 +113,12 @@ def der_signature(numbers: bytes) -> bytes:
     return encode_dss_signature(int.from_bytes(numbers[:half], "big"), int.from_bytes(numbers[half:], "big"))
 
 
-def _public(key: EllipticCurvePrivateKey | EllipticCurvePublicKey) -> EllipticCurvePublicKey:
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+def _point(key: EllipticCurvePrivateKey | EllipticCurvePublicKey) -> bytes:
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - only to sign.
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
 
-    return key.public_key() if isinstance(key, ec.EllipticCurvePrivateKey) else key
+    public = key.public_key() if isinstance(key, ec.EllipticCurvePrivateKey) else key
+    return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def _read(path: Path) -> EllipticCurvePrivateKey | EllipticCurvePublicKey:
@@ -120,7 +130,7 @@ def _read(path: Path) -> EllipticCurvePrivateKey | EllipticCurvePublicKey:
     )
 
     data, password = read_at_most(path, _LARGEST_KEY_FILE), key_password()
-    is_public = b"-----BEGIN PUBLIC KEY-----" in data
+    is_public = _PUBLIC in data
     try:
         key = (
             load_pem_public_key(data)

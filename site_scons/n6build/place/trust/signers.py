@@ -15,12 +15,11 @@ from urllib.parse import unquote
 from n6build.base.environment import KEY_PASSWORD, key_password
 from n6build.base.errors import N6Error
 from n6build.describe.formats.release import SIGNATURE_BYTES
-from n6build.place.trust.keys import der_signature
+from n6build.place.trust.keys import der_signature, signature_numbers
 
 SCHEME = "pkcs11:"
 # A token may wait for a touch, and a server for somebody who releases the signature.
 _TIMEOUT_S = 600
-_HALF = SIGNATURE_BYTES // 2
 _SHOWN = 120
 _EXAMPLE = "write it as in docs/signed-images.md"
 
@@ -119,12 +118,10 @@ def _by_command(command: str, data: bytes) -> bytes:
 
 def _numbers(made: bytes, command: str) -> bytes:
     """Return r and s of the output of a command: these numbers themselves, or in DER."""
-    from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature  # noqa: PLC0415 - only to sign.
-
     if len(made) == SIGNATURE_BYTES:
         return made
     try:
-        return b"".join(number.to_bytes(_HALF, "big") for number in decode_dss_signature(made))
+        return signature_numbers(made)
     except (ValueError, OverflowError) as error:
         what = f"wrote {len(made)} bytes, which are no ECDSA signature"
         hint = "let it write the signature in DER, or r and s with 32 bytes each, and nothing else"
