@@ -37,7 +37,7 @@ def public_point(key: Path) -> bytes:
 
 
 def is_private(key: Path) -> bool:
-    """Return whether a file with a key has a private one, and not only its public half.
+    """Return whether a file has a private key, and not only its public half.
 
     Raises:
         N6Error: N6-FILE-002, N6-FILE-003.
