@@ -38,7 +38,8 @@ DISTANCE = 0x100000
 
 
 def trust_header_of(*points: bytes) -> str:
-    return trust_header(points, BOARD.name, BOARD.soc.security_counter, BOARD.soc.revoked_keys)
+    soc = BOARD.soc
+    return trust_header(points, BOARD.name, soc.security_counter, soc.revoked_keys, soc.encryption_key)
 
 
 def build_verifying(folder: Path, name: str, sources: Sequence[Path], *points: bytes, more: Sequence[str] = ()) -> Path:
@@ -67,11 +68,13 @@ class Cost:
     Attributes:
         signature: Instructions for its signature.
         byte: Instructions for each of its bytes.
+        decrypted: Instructions for each byte that is decrypted.
         code: Bytes that verification adds to an FSBL.
     """
 
     signature: int
     byte: float
+    decrypted: float
     code: int
 
 
@@ -89,10 +92,10 @@ def cost(folder: Path) -> Cost:
         parts[BOARD.slots.appli.address + number * DISTANCE] = signed_appli(image, 0, BOARD.name, sign)
     boot = NorBoot(write_nor(folder / "nor.bin", parts), BOARD)
     result = run_nor(find_emulator(BOARD.soc), boot, programs=[], stop=ends_run)
-    found = re.findall(r"cost bytes=(\d+) cycles=(\d+) ok", "\n".join(result.lines))
-    (short, fewer), (long, more) = ((int(size), int(cycles)) for size, cycles in found)
+    found = re.findall(r"cost bytes=(\d+) cycles=(\d+) decrypt=(\d+) ok", "\n".join(result.lines))
+    (short, fewer, little), (long, more, much) = (tuple(map(int, each)) for each in found)
     byte = (more - fewer) / (long - short)
-    return Cost(round(fewer - short * byte), byte, _code(folder, point))
+    return Cost(round(fewer - short * byte), byte, (much - little) / (long - short), _code(folder, point))
 
 
 def _code(folder: Path, point: bytes) -> int:

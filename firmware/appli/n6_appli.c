@@ -51,7 +51,8 @@ uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)
     }
 #if N6_TRUST
     const char *refused =
-        n6_slot_verify(vectors->source, vectors->source, vectors->count * vectors->bytes_each, 0u, vectors->subject);
+        n6_slot_verify(vectors->source, vectors->source, vectors->count * vectors->bytes_each, 0u, (n6_trust_part_t){NULL, 0u},
+                       vectors->subject);
     if (refused[0] != '\0') {
         n6_appli_stop(refused, "vectors");
     }

@@ -9,6 +9,10 @@
 #include "n6_axisram.h"
 #include "n6_cache.h"
 #include "n6_crc32.h"
+#if N6_ENCRYPTION
+#include "n6_decrypt.h"
+#include "n6_slot_trailer.h"
+#endif
 #include "n6_inference.h"
 #include "n6_npu.h"
 #if N6_RUNTIME_DRIVES_NPU
@@ -70,6 +74,26 @@ static void copy(const n6_plan_image_t *image)
     n6_dcache_clean_invalidate(image->destination, image->bytes);
 }
 
+#if N6_ENCRYPTION
+/* Return the record of an image's encryption, from flash. */
+static n6_encryption_t encryption_of(const n6_plan_image_t *image)
+{
+    uint32_t offset = (image->bytes + N6_SLOT_TRAILER_ALIGNMENT - 1u) & ~(N6_SLOT_TRAILER_ALIGNMENT - 1u);
+    return *(const n6_encryption_t *)(uintptr_t)(image->source + offset + sizeof(n6_slot_trailer_t));
+}
+
+/* Decrypt the copy of an image, which the network will read. */
+static n6_decrypt_status_t decrypt(const n6_plan_image_t *image, const n6_encryption_t *record)
+{
+    if (image->destination == image->source) {
+        return N6_DECRYPT_OK;
+    }
+    n6_decrypt_status_t status = n6_decrypt((void *)(uintptr_t)image->destination, image->bytes, record);
+    n6_dcache_clean_invalidate(image->destination, image->bytes);
+    return status;
+}
+#endif
+
 static n6_network_result_t place_weights(const n6_memory_observer_t *observer)
 {
     for (uint32_t i = 0; i < n6_plan_image_count; i++) {
@@ -86,10 +110,23 @@ static n6_network_result_t place_weights(const n6_memory_observer_t *observer)
             }
         }
 #if N6_TRUST
+        n6_trust_part_t behind = {NULL, 0u};
+#if N6_ENCRYPTION
+        /* Read once: flash may return other data at a second read. */
+        const n6_encryption_t record = encryption_of(image);
+        behind = (n6_trust_part_t){&record, sizeof record};
+#endif
         const char *refused =
-            n6_slot_verify(image->source, image->destination, image->bytes, image->signature, image->subject);
+            n6_slot_verify(image->source, image->destination, image->bytes, image->signature, behind, image->subject);
         if (refused[0] != '\0') {
             return (n6_network_result_t){refused, image->pool};
+        }
+#endif
+#if N6_ENCRYPTION
+        /* The release has the digest of the encrypted bytes. */
+        const n6_decrypt_status_t read = decrypt(image, &record);
+        if (read != N6_DECRYPT_OK) {
+            return (n6_network_result_t){n6_decrypt_text(read), image->pool};
         }
 #endif
         if (observer->on_image != NULL) {

@@ -5,9 +5,6 @@
 
 #include "n6_crc32.h"
 #include "n6_slot_trailer.h"
-#if N6_TRUST
-#include "n6_trust.h"
-#endif
 
 #define ERASED 0xFFFFFFFFu
 
@@ -37,14 +34,15 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
-const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, const uint8_t *subject)
+const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, n6_trust_part_t behind,
+                           const uint8_t *subject)
 {
     /* A copy: flash that returns other data at a second read is not read again. */
     uint32_t offset = aligned(bytes, N6_SLOT_TRAILER_ALIGNMENT);
     n6_slot_trailer_t trailer = *(const n6_slot_trailer_t *)(uintptr_t)(source + offset);
     const n6_trust_image_t image = {
         .subject = subject,
-        .fixed = {{NULL, 0u}, {&trailer, sizeof trailer}, {NULL, 0u}},
+        .fixed = {{NULL, 0u}, {&trailer, sizeof trailer}, behind},
         .weights = {(const void *)(uintptr_t)data, bytes},
     };
     if (trailer.bytes != bytes || trailer.signature != signature) {

@@ -3,6 +3,10 @@
 #define N6_SLOT_H
 
 #include <stdint.h>
+#if N6_TRUST
+
+#include "n6_trust.h"
+#endif
 
 typedef enum {
     N6_SLOT_OK,
@@ -17,9 +21,11 @@ n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signatu
 
 #if N6_TRUST
 /* Compare data that n6_slot_check() accepted with the release. data: the copy in use, or the data in flash itself, which is
- * digested with trust=full. subject: as the release names it. Return "", or an error (id and text) to be followed by the data's
+ * digested with trust=full. behind: a copy of the bytes behind the trailer, if the release covers them. subject: as the release
+ * names it. Return "", or an error (id and text) to be followed by the data's
  * name. */
-const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, const uint8_t *subject);
+const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, n6_trust_part_t behind,
+                           const uint8_t *subject);
 #endif
 
 /* Return the error of a status (id and text), to be followed by the data's name; "" for N6_SLOT_OK. */

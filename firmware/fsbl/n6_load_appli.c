@@ -53,6 +53,14 @@ static void forbid_execution(void)
 }
 #endif
 
+#if N6_ENCRYPTION
+static n6_decrypt_status_t decrypt(uint32_t bytes)
+{
+    const n6_encryption_t record = *(const n6_encryption_t *)(N6_APPLI_LOAD_ADDRESS + N6_ENCRYPTION_APPLI_OFFSET);
+    return n6_decrypt((void *)(N6_APPLI_LOAD_ADDRESS + N6_ENCRYPTION_APPLI_START), bytes, &record);
+}
+#endif
+
 #if N6_TRIAL_APPLI_ADDRESS
 n6_appli_status_t n6_load_appli_from(uint32_t slot, uint32_t *bytes, uint32_t *entry)
 #else
@@ -88,6 +96,17 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
     if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + N6_BOOT_HEADER_BYTES, length) != WORD_OF(checksum)) {
         return N6_APPLI_DAMAGED;
     }
+#if N6_ENCRYPTION
+    /* The copy is decrypted and then verified: the signature is of the bytes that run. */
+    switch (decrypt(length)) {
+    case N6_DECRYPT_OK:
+        break;
+    case N6_DECRYPT_NO_KEY:
+        return N6_APPLI_NO_KEY;
+    case N6_DECRYPT_OTHER_KEY:
+        return N6_APPLI_OTHER_KEY;
+    }
+#endif
     bool inside = *entry > N6_APPLI_PAYLOAD_ADDRESS && *entry < N6_APPLI_LOAD_ADDRESS + *bytes;
     bool thumb = (*entry & 1u) != 0u;
     return inside && thumb && *entry == N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u) ? N6_APPLI_OK : N6_APPLI_BAD_ENTRY;

@@ -3,6 +3,10 @@
 #define N6_LOAD_APPLI_H
 
 #include <stdint.h>
+#if N6_ENCRYPTION
+
+#include "n6_decrypt.h"
+#endif
 
 typedef enum {
     N6_APPLI_OK,
@@ -12,10 +16,23 @@ typedef enum {
     N6_APPLI_TOO_SHORT, /* no room for the vectors at its start */
     N6_APPLI_DAMAGED,   /* the sum of its bytes differs from that in the header */
     N6_APPLI_BAD_ENTRY, /* the entry is outside the image, or not in Thumb state */
+#if N6_ENCRYPTION
+    N6_APPLI_NO_KEY,    /* encrypted, and the fuses have no key */
+    N6_APPLI_OTHER_KEY, /* encrypted with another key */
+#endif
 } n6_appli_status_t;
+
+#if N6_ENCRYPTION
+#define N6_APPLI_ENCRYPTION_REFUSALS(X) \
+    X(N6_APPLI_NO_KEY, N6_DECRYPT_NO_KEY_TEXT "the Appli") \
+    X(N6_APPLI_OTHER_KEY, N6_DECRYPT_OTHER_KEY_TEXT "the Appli")
+#else
+#define N6_APPLI_ENCRYPTION_REFUSALS(X)
+#endif
 
 /* The error (id and text) of each status but N6_APPLI_OK. */
 #define N6_APPLI_REFUSALS(X) \
+    N6_APPLI_ENCRYPTION_REFUSALS(X) \
     X(N6_APPLI_ERASED, "N6-FW-010 the Appli slot is erased") \
     X(N6_APPLI_NO_HEADER, "N6-FW-011 the Appli slot has no image with a boot header v2.3") \
     X(N6_APPLI_TOO_LONG, "N6-FW-012 the Appli is longer than its slot or its RAM") \

@@ -6,6 +6,7 @@ They run, and stop at changes by an attacker who can make checksums.
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import re
 import shutil
@@ -20,7 +21,9 @@ from pathlib import Path
 import pytest
 from n6build.board.run.console_log import ends_run
 from n6build.board.virtual_board.build import find_emulator
+from n6build.board.virtual_board.fuses import with_key
 from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.describe.formats.encryption import APPLI_OFFSET, ENCRYPTION
 from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
 from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
 from n6build.describe.hardware.board import Board, Fuse
@@ -28,6 +31,7 @@ from n6build.describe.hardware.boards import load_board
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
 from n6build.place.reloc.model_format import HEADER_FIELDS
 from n6build.place.reloc.slots import pack_trailer, read_trailer, trailer_offset
+from n6build.place.trust.encryption import read_key
 from trust.host_verifier import key_file
 
 from end_to_end.conftest import Project
@@ -279,6 +283,72 @@ def test_swapped_weights_of_a_linked_network_are_refused_by_full_alone(profile: 
         assert "error N6-FW-095" in says(project, change_data(image.source, image.bytes, image.bytes // 2))
         unseen = says(project, change_unseen(image.source, image.bytes // 2))
         assert ("error N6-FW-095" in unseen) == (level == "full"), unseen
+
+
+def secret_file(project: Project, name: str) -> Path:
+    secret = project.home / name
+    secret.write_text(hashlib.sha256(name.encode()).hexdigest())
+    secret.chmod(0o600)
+    return secret
+
+
+def test_what_is_copied_from_flash_is_encrypted_there(project: Project) -> None:
+    secret = secret_file(project, "secret.key")
+    options = signed(project, "trust=full", "profile=noextmem", f"encrypt_key={secret}")
+    result = project.scons(*options, "flash", "run")
+    assert EQUAL in result.output, result.output
+    assert "in the clear         fsbl_image.bin, vectors.bin\n" in result.output
+    assert project.scons(*options, "flash").actions == []
+    # Nothing of program and weights can be read in the flash.
+    own = project.root / "build/nucleo-n657-trust-full-encrypted/keyword-noextmem"
+    nor = (project.root / "build/virtual_board/nucleo-n657/nor.bin").read_bytes()
+    for hidden in (own / "unsigned/appli_image.bin", own / "network/network_atonbuf.AXISRAM5.raw"):
+        content = hidden.read_bytes()
+        pieces = [content[place : place + 16] for place in range(0x400, len(content), 64)]
+        # The FSBL, in the clear, has some functions of the Appli.
+        assert not any(piece in nor[at(BOARD.slots.appli.address) :] for piece in pieces if len(set(piece)) > 4)
+    assert (own / "vectors.bin").read_bytes()[:64] in nor
+    # The same, on boards with another key or none, and with altered records.
+    image = read_plan(own / "memory_plan.json").images[0]
+    key = read_key(secret)
+    keyed = with_key(NorBoot(Path("nor.bin"), BOARD), key).board
+    assert "n6 done" in says(project, nothing, keyed)
+    assert "n6 fsbl error N6-FW-097" in says(project, nothing)
+    assert "n6 fsbl error N6-FW-098" in says(
+        project, nothing, with_key(NorBoot(Path("nor.bin"), BOARD), key[::-1]).board
+    )
+    nonce = ENCRYPTION.offset_of("nonce")
+    of_appli = BOARD.slots.appli.address + APPLI_OFFSET + nonce
+    of_weights = image.source + trailer_offset(image.bytes) + SLOT_TRAILER.size + nonce
+    # The FSBL decrypts to something else, which has no entry or no valid signature.
+    assert re.search("n6 fsbl error N6-FW-(014|091)", says(project, flip(of_appli), keyed))
+    assert "error N6-FW-095" in says(project, flip(of_weights), keyed)
+    # Such an image starts only in its own build.
+    (project.root / "copied.bin").write_bytes((own / "appli_image.bin").read_bytes())
+    assert "error N6-TRUST-014" in project.scons("appli=copied.bin").output
+    # Weights that the network reads from flash stay readable, and the build tells so.
+    output = project.scons(*options, "profile=extflash").output
+    assert "Warning weights_xSPI2.bin, read from flash by the network, and so not encrypted" in output
+
+
+def flip(address: int) -> Change:
+    """Flip one bit."""
+
+    def change(nor: bytearray) -> None:
+        nor[at(address)] ^= 1
+
+    return change
+
+
+def test_a_key_that_encrypts_nothing_is_refused(project: Project) -> None:
+    secret = secret_file(project, "secret.key")
+    options = signed(project, "trust=code", f"encrypt_key={secret}")
+    assert "error N6-TRUST-013" in project.scons(*options, "loader=reloc").output
+    assert "error N6-MCUBOOT-005" in project.scons(*options, "mcuboot").output
+    assert "error N6-TRUST-005" in project.scons("model=keyword", f"encrypt_key={secret}").output
+    secret.write_text("00" * 32)
+    assert "error N6-TRUST-012" in project.scons(*options).output
+    assert "error N6-FILE-002" in project.scons(*options[:-1], "encrypt_key=missing.key").output
 
 
 def add_variant(project: Project) -> None:

@@ -15,4 +15,5 @@ def test_a_signature_and_a_byte_cost_no_more_than_promised(tmp_path: Path) -> No
     found = cost(tmp_path)
     assert 20 * 64 < found.signature <= 22_000_000
     assert 10 < found.byte <= 40
+    assert 50 < found.decrypted <= 220
     assert 4096 < found.code <= 20_480

@@ -45,6 +45,7 @@ def test_every_format_has_a_header_of_its_own() -> None:
         "n6_appli_trailer.h",
         "n6_boot_header.h",
         "n6_console_lines.h",
+        "n6_encryption_format.h",
         "n6_epoch_marker.h",
         "n6_link_format.h",
         "n6_model_trailer.h",

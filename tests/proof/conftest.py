@@ -34,6 +34,9 @@ LIBRARY = HERE.parents[1] / "site_scons/n6build"
 BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
 SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/appli_image.bin", "include/n6_trust_key.h"))
+ENCRYPTED = tuple(
+    f"{BOARD}-trust-code-encrypted/keyword-noextmem/{name}" for name in ("appli_image.bin", "weights_AXISRAM5.bin")
+)
 QUANTISED = "build/quantised/float/accuracy.json"
 INT8_TFLITE = "build/quantised/net/net_int8.tflite"
 INPUTS_OF_QUANTISED = f"{BOARD}/float/inputs/network.npy"
@@ -191,6 +194,13 @@ def bring_a_key(project: Project) -> None:
     key_file(project.root)
 
 
+def bring_a_secret(project: Project) -> None:
+    bring_a_key(project)
+    secret = project.root / "secret.key"
+    secret.write_text("5a" * 32)
+    secret.chmod(0o600)
+
+
 def install_a_signing_tool(project: Project) -> None:
     stand_in(project.home / "signing", "2.21.0")
 
@@ -218,6 +228,14 @@ KINDS = {
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
         Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", "mcuboot", *SIGNED), bring_a_key),
+        Kind(
+            "encrypted",
+            (
+                *("model=keyword", "profile=noextmem", "trust=code", "trust_key=key-18.pem", "encrypt_key=secret.key"),
+                *ENCRYPTED,
+            ),
+            bring_a_secret,
+        ),
         # The description of a board with external RAM, camera and panel.
         Kind(
             "psram",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proof.conftest import BOARD, HOST_FILE, INT8_TFLITE, LIBRARY, LINKED, QUANTISED, SIGNED, SPLIT, WHOLE
+from proof.conftest import BOARD, ENCRYPTED, HOST_FILE, INT8_TFLITE, LIBRARY, LINKED, QUANTISED, SIGNED, SPLIT, WHOLE
 
 Row = tuple[str, str, str]
 
@@ -680,6 +680,12 @@ EDITS = (
         f"{BOARD}-trust-full/keyword/appli_mcuboot.bin",
         ("place/image/mcuboot.py", 'ljust(header_bytes, b"\\xff")', 'ljust(header_bytes, b"\\xfe")'),
         ("place/image/mcuboot_format.py", "RAM_LOAD = 0x20", "RAM_LOAD = 0x60"),
+    ),
+    *edits(
+        "encrypted",
+        ENCRYPTED[0],
+        ("place/trust/encryption.py", '"checksum"', '"reserved_1"'),
+        ("describe/formats/encryption.py", "MAGIC = b", 'MAGIC = b"n6en" or b'),
     ),
     *edits(
         "trusted",

@@ -290,6 +290,8 @@ EDITS = (
     Edit("npu", "firmware/templates/network_ecblobs.h.j2", proof_in_it),
     Edit("trusted", "firmware/templates/n6_trust_key.h.j2", proof_in_it),
     Edit("trusted", "key-18.pem", another_key),
+    Edit("encrypted", "secret.key", replaced("5a5a", "5a5b")),
+    Edit("encrypted", "key-18.pem", another_key),
     Edit(
         "split",
         "boards/nucleo-n657/board.yaml",

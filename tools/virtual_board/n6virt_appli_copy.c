@@ -2,10 +2,13 @@
  *
  * Check of a load-and-run Appli: once the vector table is the Appli's, its whole image has to be in RAM. Bytes that the Appli
  * may have changed since prove nothing, so only an end that was never written counts: zeros where the NOR has other bytes.
+ * An encrypted image has other bytes in RAM, and is not checked.
  */
 #include "n6virt.h"
 
 #include "cpu.h"
+#include "qemu/bswap.h"
+#include "n6_encryption_format.h"
 
 /* The slots of the Appli; second_slot 0: there is only one. */
 static uint32_t appli_slot, second_slot;
@@ -44,6 +47,11 @@ static uint32_t started_slot(const uint8_t *nor, uint32_t nor_bytes)
     return is_second ? second : first;
 }
 
+static bool is_encrypted(const uint8_t *image, uint32_t bytes)
+{
+    return bytes >= N6_ENCRYPTION_APPLI_START && ldl_le_p(image + N6_ENCRYPTION_APPLI_OFFSET) == N6_ENCRYPTION_MAGIC;
+}
+
 static void check(void)
 {
     CPUARMState *env = &ARM_CPU(first_cpu)->env;
@@ -59,7 +67,7 @@ static void check(void)
     slot = started_slot(nor, nor_bytes);
     image = nor + slot;
     end = nor && slot < nor_bytes ? n6virt_image_bytes(image, MIN(nor_bytes - slot, N6_APPLI_LOAD_BYTES)) : 0;
-    if (!end) {
+    if (!end || is_encrypted(image, end)) {
         return;
     }
     ram = g_malloc0(end);

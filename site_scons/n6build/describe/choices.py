@@ -118,9 +118,7 @@ class Choices:
         "", "flash addresses of model and, with split=1, weights: 0x71000000,0x71800000", loader="reloc"
     )
     name: str = word("", "name of a single network, for its files, its symbols and its model", loader="reloc")
-    parse_only: bool = switch(
-        False, "1 ends target reloc with the table of memory pools", loader="reloc", targets=("reloc",)
-    )
+    parse_only: bool = switch(False, "1 ends target reloc with the table of pools", loader="reloc", targets=("reloc",))
     gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
     trial: Literal["off", "on"] = word(
         "off",
@@ -156,9 +154,7 @@ class Choices:
     )
     fsbl: str = path("your own FSBL instead of n6build's: a signed image, or elf, hex or bin, which get a header")
     appli: str = path("your own Appli, in the formats of fsbl; without option model, n6build adds no network to it")
-    linker_map: str = path(
-        "linker map of that Appli, else of that FSBL: checks name object files without debug information"
-    )
+    linker_map: str = path("linker map of that Appli, else of that FSBL: names files without debug information")
     linker_script: str = path("its linker script: checks compare its MEMORY with the board")
     data: tuple[PlacedFile, ...] = placed_files(
         "more files for the NOR: FILE@0x70180000, or hex files with addresses; several: a@0x70180000,b.hex"
@@ -189,6 +185,10 @@ class Choices:
     )
     trust_counter: int = count(
         "security counter of a signed release, 0 to 32; boards with a higher one reject it", "updates", most=32
+    )
+    encrypt_key: str = path(
+        "with trust: key (64 hexadecimal digits) for the Appli and copied weights in flash",
+        environment="N6BUILD_ENCRYPT_KEY",
     )
     mcuboot_version: str = word(
         "0.0.0", "version of the image of target mcuboot, such as 1.2.3 or 1.2.3+4", targets=(MCUBOOT,)
@@ -282,8 +282,7 @@ class Choices:
     )
     clock: str = word(
         "",
-        "clock profile of the chip, for example hsi (64 MHz) or overdrive; default: the fastest profile of the "
-        "board's rating",
+        "clock profile of the chip, for example hsi (64 MHz) or overdrive; default: the fastest of the board's rating",
         environment="N6BUILD_CLOCK",
     )
     flash: str = word("", "another clock of the NOR in MHz, for example 200", targets=("time",))

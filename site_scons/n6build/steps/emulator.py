@@ -20,7 +20,7 @@ from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import writes_noted
 from n6build.board.virtual_board import machine
 from n6build.board.virtual_board.build import BINARY, place_of_emulator
-from n6build.board.virtual_board.fuses import with_fuses
+from n6build.board.virtual_board.fuses import with_fuses, with_key
 from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.hardware import npu_header
 from n6build.describe.hardware.board import Board
@@ -28,6 +28,7 @@ from n6build.describe.hardware.boards import read_board
 from n6build.describe.hardware.soc import Soc
 from n6build.describe.hardware.soc_header import HEADERS
 from n6build.engine.step import Tool
+from n6build.place.trust.encryption import read_key
 from n6build.steps.flash_board import Target
 
 
@@ -42,10 +43,11 @@ def boot_of(target: Target, board: Board) -> NorBoot:
     Writes of its program are discarded.
 
     Raises:
-        N6Error: As `with_fuses`.
+        N6Error: As `with_fuses` and `read_key`.
     """
     boot = NorBoot(nor_of(target), board, strict_clocks=not target.foreign, harsh=target.harsh)
-    return with_fuses(boot, target.fuses)
+    boot = with_fuses(boot, target.fuses)
+    return with_key(boot, read_key(Path(target.key))) if target.key else boot
 
 
 @contextmanager

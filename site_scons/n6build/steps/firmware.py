@@ -129,7 +129,8 @@ def board_firmware(
         files.append(FIRMWARE / "trial" / "n6_watchdog.c")
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     if trust:
-        bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"))
+        decrypts = trust.encryption is not None
+        bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"), decrypts=decrypts)
     steps = (*headers, *bring_up)
     return BoardFirmware(board, folder, toolchain, steps, how, outputs_of(bring_up), trust, trial, recovers)
 

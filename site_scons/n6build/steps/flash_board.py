@@ -37,6 +37,7 @@ class Target:
         foreign: A third-party program is on the board.
         fuses: File with the virtual board's fuses, or the board that lends its own; empty for the board's.
         harsh: Seed of the virtual board, as in NorBoot.
+        key: File with the key that the virtual board has in its fuses; empty for none.
     """
 
     file: str
@@ -50,6 +51,7 @@ class Target:
     foreign: bool = False
     fuses: str = ""
     harsh: int = 0
+    key: str = ""
 
 
 def target_of(
@@ -64,11 +66,12 @@ def target_of(
     foreign: bool,
     fuses: str = "",
     harsh: int = 0,
+    key: str = "",
 ) -> Target:
     """Return the `Target` with the description and the choices of a board."""
     chosen = choice_of(board)
     return Target(
-        board_files(board)[0], chosen, probe, name, virtual_board, start, everything, dry, foreign, fuses, harsh
+        board_files(board)[0], chosen, probe, name, virtual_board, start, everything, dry, foreign, fuses, harsh, key
     )
 
 

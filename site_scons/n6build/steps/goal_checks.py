@@ -22,7 +22,7 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     Raises:
         N6Error: N6-OPTION-006 to N6-OPTION-009, N6-OPTION-011 to N6-OPTION-013, N6-OPTION-015 to
             N6-OPTION-017, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023, N6-HOST-002,
-            N6-MCUBOOT-001, N6-MCUBOOT-004, N6-RECOVER-007, N6-RECOVER-008, N6-ROMFS-007 or N6-ROMFS-011
+            N6-MCUBOOT-001, N6-MCUBOOT-004, N6-MCUBOOT-005, N6-RECOVER-007, N6-RECOVER-008, N6-ROMFS-007 or N6-ROMFS-011
             if a combination has no effect or is not possible.
     """
     _check_flashing(choices, goals)
@@ -50,11 +50,14 @@ def makes_appli(choices: Choices) -> bool:
 
 
 def _check_mcuboot(choices: Choices) -> None:
-    """Reject an image of somebody's Appli, and a version that MCUboot does not have."""
+    """Reject an image of another Appli or in the clear, and an impossible version."""
     if not makes_appli(choices):
         what = "target mcuboot makes an image of n6build's own Appli"
         hint = "remove option appli, or sign that program with MCUboot's imgtool"
         raise N6Error("N6-MCUBOOT-004", what, hint=hint)
+    if choices.encrypt_key:
+        what = "'encrypt_key' does not encrypt images for MCUboot"
+        raise N6Error("N6-MCUBOOT-005", what, hint="remove encrypt_key, or encrypt the image with imgtool")
     version_numbers(choices.mcuboot_version)
 
 

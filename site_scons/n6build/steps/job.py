@@ -126,6 +126,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     board_folder += f"-{LADDER}" if choices.ladder else ""
     board_folder += f"-ll_aton-{version_text(runtime.version)}" if choices.firmware and not choices.romfs else ""
     board_folder += f"-trust-{trust.level}" if trust else ""
+    board_folder += "-encrypted" if trust and trust.encryption else ""
     folder = f"{board_folder}/{_application_folder(choices, models)}"
     return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust)
 

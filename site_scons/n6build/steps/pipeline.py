@@ -171,6 +171,7 @@ def _sizes(job: Job, images: Images, manifest: Step) -> Step:
         output_with(manifest, "layout.json"),
         images.own,
         images.plan.name,
+        encrypted=job.trust is not None and job.trust.encryption is not None,
     )
 
 

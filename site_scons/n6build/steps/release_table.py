@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import file_size, read_bytes, write_atomically
+from n6build.describe.formats.encryption import ENCRYPTION
 from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.memory_plan.plan import Content
@@ -50,10 +51,12 @@ class ReleaseParameters:
 
     Attributes:
         level: Number of the level that the Appli verifies.
+        encrypted: Images of weights end with the record of their encryption.
         parts: Parts of the release; each has an image in the sources, a model also its file.
     """
 
     level: int
+    encrypted: bool
     parts: tuple[_Listed, ...]
 
 
@@ -65,7 +68,7 @@ def release_step(folder: str, images: Sequence[ReleasedImage], trust: Trust) -> 
         stage="image",
         outputs=(f"{folder}/n6_release.c",),
         sources=tuple(path for each in images for path in (each.image, each.file) if path),
-        parameters=to_parameters(ReleaseParameters(LEVELS[trust.level], listed)),
+        parameters=to_parameters(ReleaseParameters(LEVELS[trust.level], trust.encryption is not None, listed)),
         function="n6build.steps.release_table:make_release",
     )
 
@@ -74,11 +77,11 @@ def make_release(call: Call) -> None:
     """Write n6_release.c; an empty image is no part."""
     given = call.parameters_as(ReleaseParameters)
     sources = iter(call.sources)
-    parts = [part for each in given.parts if (part := _part(each, next(sources), sources))]
+    parts = [part for each in given.parts if (part := _part(each, next(sources), sources, given.encrypted))]
     write_atomically(call.outputs[0], _source(release_bytes(given.level, parts)))
 
 
-def _part(listed: _Listed, path: Path, sources: Iterator[Path]) -> Part | None:
+def _part(listed: _Listed, path: Path, sources: Iterator[Path], encrypted: bool) -> Part | None:
     identity = subject(listed.kind, listed.model, listed.file)
     image = read_bytes(path)
     if listed.kind in ("model", "params"):
@@ -88,8 +91,8 @@ def _part(listed: _Listed, path: Path, sources: Iterator[Path]) -> Part | None:
         return released_part(image, size, weights, identity)
     if not image:
         return None
-    # The data begins at the start of the image, and the trailer ends it.
-    at = len(image) - SLOT_TRAILER.size
+    # The data begins at the start of the image; the trailer and, with encrypted weights, a record end it.
+    at = len(image) - SLOT_TRAILER.size - (ENCRYPTION.size if encrypted and listed.kind == "weights" else 0)
     return part_of(image, SlotParts(SLOT_TRAILER.unpack(image, at)["bytes"], 0, at), identity)
 
 

@@ -16,6 +16,7 @@ from n6build.describe.formats.release import MOST_KEYS
 from n6build.engine.step import Step
 from n6build.place.image.signing import Keys
 from n6build.place.trust.choice import LEVELS, Trust
+from n6build.place.trust.encryption import Encryption, encryption_of
 from n6build.place.trust.keys import is_private, other_readers, public_point
 from n6build.place.trust.signers import SCHEME, token_key, words_of
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps
@@ -48,8 +49,10 @@ def trust_of(choices: Choices) -> Trust | None:
             choices contradict one another.
     """
     if choices.trust == "off":
-        if choices.trust_key or choices.trust_keys or choices.trust_counter or choices.sign_with:
-            what = "'trust_key', 'trust_keys', 'trust_counter' and 'sign_with' have no effect without 'trust'"
+        given = (choices.trust_key, choices.trust_keys, choices.trust_counter, choices.sign_with, choices.encrypt_key)
+        if any(given):
+            names = "'trust_key', 'trust_keys', 'trust_counter', 'sign_with' and 'encrypt_key'"
+            what = f"{names} have no effect without 'trust'"
             raise N6Error("N6-TRUST-005", what, hint="set trust=code or trust=full")
         return None
     if not choices.trust_key:
@@ -69,17 +72,38 @@ def trust_of(choices: Choices) -> Trust | None:
         token_key(sign_with)
     elif sign_with:
         words_of(sign_with)
-    if private and Path(choices.launched, choices.build).resolve() in key.resolve().parents:
-        what = "is inside the build folder, whose files are copied and shared"
-        raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
-    if private and (others := other_readers(key)):
-        say("Warning", str(key), f"{others} can read this private key, and sign with it: run chmod 600", style="bad")
+    if private:
+        _check_secret(choices, key, "read this private key, and sign with it")
     points = tuple(public_point(Path(each)).hex() for each in choices.trust_keys) or (point,)
     if point not in points or len(points) > MOST_KEYS or len(set(points)) < len(points):
         found = counted(len(points), "key")
         what = f"has {found}; it needs 'trust_key', and at most {MOST_KEYS} keys that differ"
         raise N6Error("N6-TRUST-011", what, where="trust_keys", hint="add a new key behind the others")
-    return Trust(choices.trust, project_path(key), points, points.index(point), choices.trust_counter, sign_with)
+    encryption = _encryption_of(choices)
+    return Trust(
+        choices.trust, project_path(key), points, points.index(point), choices.trust_counter, sign_with, encryption
+    )
+
+
+def _encryption_of(choices: Choices) -> Encryption | None:
+    """Return the key of encrypted images, or None without option encrypt_key."""
+    if not choices.encrypt_key:
+        return None
+    if choices.loader == "reloc":
+        what = "'encrypt_key' does not encrypt relocatable models"
+        raise N6Error("N6-TRUST-013", what, hint="set loader=linked, or remove encrypt_key")
+    found = encryption_of(Path(project_path(Path(choices.encrypt_key))))
+    _check_secret(choices, Path(choices.encrypt_key), "read this key, and decrypt with it")
+    return found
+
+
+def _check_secret(choices: Choices, key: Path, use: str) -> None:
+    """Reject a secret key in the build folder, and warn of one that others can read."""
+    if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
+        what = "is inside the build folder, whose files are copied and shared"
+        raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
+    if others := other_readers(key):
+        say("Warning", str(key), f"{others} can {use}: run chmod 600", style="bad")
 
 
 def _check_possible(choices: Choices) -> None:
@@ -94,10 +118,12 @@ def _check_possible(choices: Choices) -> None:
 def trusting(how: Compilation, trust: Trust) -> Compilation:
     """Return the settings for C code that uses signatures."""
     how = how.looking_in(FIRMWARE / "trust").looking_in_foreign(_BEARSSL / "inc")
+    if trust.encryption:
+        how = how.looking_in(FIRMWARE / "trust" / "encryption").defining("N6_ENCRYPTION=1")
     return how.defining(f"N6_TRUST={LEVELS[trust.level]}")
 
 
-def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
+def trust_objects(folder: str, how: Compilation, *, decrypts: bool) -> tuple[Step, ...]:
     """Return the steps for the code that verifies signatures.
 
     BearSSL is compiled with the flags of its authors.
@@ -105,12 +131,15 @@ def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
     Args:
         folder: Folder for the object files.
         how: Settings returned by `trusting`.
+        decrypts: The board decrypts what it copies from flash.
     """
     of_bearssl = Compilation(replace(how.toolchain, flags=BEARSSL_FLAGS)).looking_in_foreign(
         _BEARSSL / "src", _BEARSSL / "inc"
     )
-    vendored = [file for part in _PARTS for file in files_in(_BEARSSL / "src" / part, "*.c")]
+    parts = (*_PARTS, "symcipher") if decrypts else _PARTS
+    vendored = [file for part in parts for file in files_in(_BEARSSL / "src" / part, "*.c")]
     own = files_in(FIRMWARE / "trust", "*.c")
+    own = [*own, *(files_in(FIRMWARE / "trust" / "encryption", "*.c") if decrypts else ())]
     return (*compile_steps(f"{folder}/bearssl", vendored, of_bearssl), *compile_steps(f"{folder}/trust", own, how))
 
 

@@ -23,12 +23,14 @@ class TrustHeaderParameters:
         points: Public keys, by their numbers.
         floor_word: Fuse word with the lowest accepted security counter.
         revoked_word: Fuse word that revokes keys.
+        key_word: First fuse word of the key of encrypted images.
     """
 
     board: str
     points: tuple[str, ...]
     floor_word: int
     revoked_word: int
+    key_word: int
 
 
 def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
@@ -38,7 +40,13 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
         stage="header",
         outputs=(f"{folder}/n6_trust_key.h",),
         parameters=to_parameters(
-            TrustHeaderParameters(board.name, trust.points, board.soc.security_counter, board.soc.revoked_keys)
+            TrustHeaderParameters(
+                board.name,
+                trust.points,
+                board.soc.security_counter,
+                board.soc.revoked_keys,
+                board.soc.encryption_key,
+            )
         ),
         templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
         function="n6build.steps.trust_header:make_trust_header",
@@ -49,4 +57,5 @@ def make_trust_header(call: Call) -> None:
     """Write n6_trust_key.h."""
     given = call.parameters_as(TrustHeaderParameters)
     points = [bytes.fromhex(each) for each in given.points]
-    write_atomically(call.outputs[0], trust_header(points, given.board, given.floor_word, given.revoked_word))
+    words = given.floor_word, given.revoked_word, given.key_word
+    write_atomically(call.outputs[0], trust_header(points, given.board, *words))

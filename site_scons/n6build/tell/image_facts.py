@@ -32,6 +32,7 @@ from n6build.place.image.foreign import MAX_ELF_BYTES, is_elf, is_hex, run_addre
 from n6build.place.image.mcuboot import MAGIC as MCUBOOT
 from n6build.place.image.mcuboot import read_mcuboot_image
 from n6build.place.image.program_board import program_board
+from n6build.place.trust.encryption import is_encrypted
 
 _THUMB = 1
 # Offset of the payload in an image that was signed with -align.
@@ -133,8 +134,11 @@ def _with_header(data: bytes, board: Board, title: str, address: int | None) -> 
     ]
     if base["load_address"] != _ANY_LOAD_ADDRESS:
         facts.append(("load address", f"0x{base['load_address']:08X}"))
-    offset = _payload_offset(data, board)
-    doubts = [*_header_doubts(data, base), *_payload_doubts(data, entry, offset, board)]
+    hidden = is_encrypted(data)
+    if hidden:
+        facts.append(("encrypted", "with AES-256, by a key in the fuses of a board"))
+    offset = 0 if hidden else _payload_offset(data, board)
+    doubts = [*_header_doubts(data, base), *(() if hidden else _payload_doubts(data, entry, offset, board))]
     if offset:
         facts.append(("vectors", f"at 0x{offset:X} of the image"))
     facts += _starter(entry, _run_address(entry, len(data), board), board)
@@ -155,7 +159,8 @@ def _of_mcuboot(data: bytes, board: Board) -> Explained:
         return Explained(title, (), (Doubt(error.what, error.hint or "copy or sign the file again"),))
     inner = _without_header(image.program, board, title, image.address)
     signed = "a signature, which n6build does not verify" if image.is_signed else "no signature"
-    header = f"of MCUboot, version {image.version}, {signed}; n6build writes its own"
+    counter = "" if image.counter is None else f", security counter {image.counter}"
+    header = f"of MCUboot, version {image.version}{counter}, {signed}; n6build writes its own"
     facts = tuple((name, header if name == "header" else text) for name, text in inner.facts)
     return replace(inner, facts=facts)
 

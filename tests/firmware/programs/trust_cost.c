@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An FSBL that verifies two Applis of different length, and prints the cycles that each takes. The Appli's slot holds the first
+ * An FSBL that verifies and decrypts two Applis of different length, and prints the cycles that each takes. The Appli's slot holds the first
  * one; the second is DISTANCE bytes behind it.
  */
+#include "bearssl_block.h"
 #include "n6_board_slots.h"
 #include "n6_boot_header.h"
 #include "n6_cache.h"
@@ -15,6 +16,16 @@
 #include "n6_xspi_nor.h"
 
 const char n6_program[] = "fsbl";
+
+static uint32_t decrypted(uint32_t bytes)
+{
+    static const uint8_t key[32], nonce[12];
+    br_aes_ct_ctr_keys stream;
+    N6_REG32(N6_DWT_CYCCNT) = 0u;
+    br_aes_ct_ctr_init(&stream, key, sizeof key);
+    br_aes_ct_ctr_run(&stream, nonce, 0u, (void *)N6_APPLI_LOAD_ADDRESS, bytes);
+    return N6_REG32(N6_DWT_CYCCNT);
+}
 
 static void measure(uint32_t source)
 {
@@ -29,6 +40,8 @@ static void measure(uint32_t source)
     n6_put_u32(bytes);
     n6_put(" cycles=");
     n6_put_u32(cycles);
+    n6_put(" decrypt=");
+    n6_put_u32(decrypted(bytes));
     n6_put(status == N6_TRUST_OK ? " ok" : " refused");
     n6_put_end();
 }

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.run import NorBoot
-from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.board import Board, Fuse
 from n6build.describe.hardware.boards import board_names, load_board
+from n6build.place.trust.encryption import key_words
 
 # Words of BSEC, of four bytes each.
 FILE_BYTES = 4 * 384
@@ -39,6 +40,13 @@ def with_fuses(boot: NorBoot, wanted: str) -> NorBoot:
     known = ", ".join(board_names())
     hint = f"name a new file in an existing folder, or a board: {known}"
     raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
+
+
+def with_key(boot: NorBoot, key: bytes) -> NorBoot:
+    """Return the boot with a key for encrypted images in the fuses of its board."""
+    first = boot.board.soc.encryption_key
+    words = tuple(Fuse(first + number, word) for number, word in enumerate(key_words(key)))
+    return replace(boot, board=replace(boot.board, fuses=(*boot.board.fuses, *words)))
 
 
 def _board_named(word: str) -> Board | None:

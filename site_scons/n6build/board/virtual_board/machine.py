@@ -14,7 +14,7 @@ from n6build.base.c_format import header_text
 from n6build.base.files import files_in, read_bytes
 from n6build.base.paths import MACHINE_FILES
 from n6build.base.templates import render
-from n6build.describe.formats import boot_header, epoch_marker
+from n6build.describe.formats import boot_header, encryption, epoch_marker
 from n6build.describe.hardware.blocks import blocks_of
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.npu_header import npu_header
@@ -32,7 +32,7 @@ def machine_sources(soc: Soc) -> dict[str, str]:
     sources |= {header.name: header.text(header.of(soc)) for header in HEADERS}
     sources["n6virt_chip.h"] = chip_header(soc)
     sources["n6npu_registers.h"] = npu_header(soc)
-    for described in (boot_header.FORMAT, epoch_marker.FORMAT):
+    for described in (boot_header.FORMAT, encryption.FORMAT, epoch_marker.FORMAT):
         sources[described.header] = header_text(described)
     return sources
 

@@ -237,6 +237,7 @@ class Soc:
     boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for installed models.
     security_counter: word of BSEC whose number of set bits is the lowest accepted security counter.
     revoked_keys: word of BSEC whose bits revoke the keys with their numbers.
+    encryption_key: first of the eight words of BSEC with the key of encrypted images.
     npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
     interrupt_count: external interrupts. cache_line: bytes. bus_masters: numbers without the CPU. hsi_hz, hse_hz, msi_hz,
     lsi_hz: frequency of the oscillator. pin_speeds_hz: highest clock of a pin by OSPEEDR. slow_pads_hz: highest XSPI clock with
@@ -253,6 +254,7 @@ class Soc:
     relocatable: Relocatable
     security_counter: Annotated[int, Range(0, 383)]
     revoked_keys: Annotated[int, Range(0, 383)]
+    encryption_key: Annotated[int, Range(0, 376)]
     cache_line: int
     caches: Caches
     bus_masters: dict[Identifier, int]

@@ -21,6 +21,7 @@ from n6build.place.image.elf_reader import joined_parts, loaded_parts
 from n6build.place.image.mcuboot import MAGIC as MCUBOOT
 from n6build.place.image.mcuboot import read_mcuboot_image
 from n6build.place.image.program_board import ProgramBoard
+from n6build.place.trust.encryption import is_encrypted
 
 Role = Literal["fsbl", "appli", "data"]
 
@@ -193,6 +194,9 @@ def _signed(path: Path, role: Role, board: ProgramBoard, data: bytes, *, copied_
     offset = (programs.fsbl if role == "fsbl" else programs.appli).payload_offset
     check_foreign_header(data, path.name, offset)
     if role == "appli" and copied_by_ours:
+        if is_encrypted(data):
+            what = "is an encrypted Appli, which the FSBL of this build does not decrypt"
+            raise N6Error("N6-TRUST-014", what, where=path.name, hint="pass the ELF file of its program")
         _check_copied(path, board, BASE.unpack(data)["entry"])
     return data
 

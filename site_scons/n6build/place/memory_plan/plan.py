@@ -15,7 +15,7 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
 from n6build.base.span import Span
-from n6build.place.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
+from n6build.place.memory_plan.slot_image import ROOM_BEHIND, trailer_offset
 from n6build.place.reloc.slots import ModelSlot
 
 # Longest name of an application, in characters. File systems allow little more than twice as many (255 bytes).
@@ -72,8 +72,8 @@ class PlannedImage:
 
     @property
     def source_end(self) -> int:
-        """Return the address after the trailer."""
-        return self.source + trailer_offset(self.bytes) + TRAILER_BYTES
+        """Return the address behind the room for trailer and encryption."""
+        return self.source + trailer_offset(self.bytes) + ROOM_BEHIND
 
 
 # A stream engine may read this many bytes after a buffer: ST's compiler writes the end plus 64 as offset_limit of each buffer.

@@ -8,11 +8,15 @@ data, so that new weights leave the Appli unchanged.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from n6build.describe.formats.encryption import ENCRYPTION
 from n6build.describe.formats.slot_trailer import ALIGNMENT, MAGIC, TRAILER
+from n6build.place.trust.encryption import encrypted, record
 
 TRAILER_BYTES = TRAILER.size
+# Behind the trailer of weights is room for the record of their encryption.
+ROOM_BEHIND = TRAILER.size + ENCRYPTION.size
 
 
 def trailer_offset(data_bytes: int) -> int:
@@ -33,6 +37,23 @@ def slot_image(chunks: Iterable[bytes], signature: int) -> Iterator[bytes]:
         yield chunk
     yield bytes(trailer_offset(size) - size)
     yield TRAILER.pack(magic=int.from_bytes(MAGIC, "little"), bytes=size, crc32=crc32, signature=signature)
+
+
+def encrypted_image(content: Callable[[], Iterable[bytes]], signature: int, key: bytes) -> Iterator[bytes]:
+    """Yield the image of encrypted weights in chunks, with their record at its end.
+
+    Args:
+        content: Function that starts reading the data, which may be larger than memory.
+        signature: As for `slot_image`.
+        key: Key of the data; empty for data that is not encrypted, which has a record of zeros.
+    """
+    if not key:
+        yield from slot_image(content(), signature)
+        yield bytes(ENCRYPTION.size)
+        return
+    of_data = record(content(), key)
+    yield from slot_image(encrypted(content(), of_data, key), signature)
+    yield of_data
 
 
 def weights_slot_file(raw: str, network: str, networks: int) -> str:

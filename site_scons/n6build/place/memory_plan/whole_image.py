@@ -18,6 +18,7 @@ from n6build.place.image.boot_header import check_foreign_header
 from n6build.place.memory_plan.slot_image import trailer_offset
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.slots import read_trailer
+from n6build.place.trust.encryption import is_encrypted
 
 
 def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: str) -> None:
@@ -40,6 +41,8 @@ def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: st
         raise _damaged(f"has type 0x{header['binary_type']:02X}, but a program for this slot has 0x{kind:02X}", where)
     if HEADER_BYTES + header["image_bytes"] < payload_offset + VECTOR_BYTES:
         raise _damaged("ends before its vector table", where)
+    if kind == BinaryType.SSBL and is_encrypted(image):
+        return
     reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
     if header["entry"] != reset_vector:
         raise _damaged(f"has entry 0x{header['entry']:08X}, but its vector table has 0x{reset_vector:08X}", where)

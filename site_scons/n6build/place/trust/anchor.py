@@ -23,7 +23,7 @@ def board_identity(board: str) -> bytes:
     return hashlib.sha256(board.encode()).digest()[:BOARD_BYTES]
 
 
-def trust_header(points: Sequence[bytes], board: str, floor_word: int, revoked_word: int) -> str:
+def trust_header(points: Sequence[bytes], board: str, floor_word: int, revoked_word: int, key_word: int) -> str:
     """Return the text of n6_trust_key.h.
 
     Args:
@@ -31,6 +31,7 @@ def trust_header(points: Sequence[bytes], board: str, floor_word: int, revoked_w
         board: Name of the board.
         floor_word: Word of BSEC whose number of set bits is the lowest counter that is accepted.
         revoked_word: Word of BSEC whose bits revoke the keys with their numbers.
+        key_word: First word of BSEC with the key of encrypted images.
     """
-    words = {"floor_word": floor_word, "revoked_word": revoked_word}
+    words = {"floor_word": floor_word, "revoked_word": revoked_word, "key_word": key_word}
     return render(TEMPLATE, {"points": points, "board": board, "identity": board_identity(board), **words})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from n6build.place.trust.encryption import Encryption
+
 # Numbers of the levels in firmware/trust; N6_TRUST_FULL is the last.
 LEVELS = {"code": 1, "full": 2}
 
@@ -20,6 +22,7 @@ class Trust:
         number: Number of the key that signs.
         counter: Security counter of the release.
         sign_with: Command or token that signs; empty for the private key itself.
+        encryption: Key of the Appli and of copied weights in flash; None if they are not encrypted.
     """
 
     level: Literal["code", "full"]
@@ -28,3 +31,4 @@ class Trust:
     number: int
     counter: int
     sign_with: str
+    encryption: Encryption | None = None
