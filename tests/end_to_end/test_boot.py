@@ -126,6 +126,17 @@ def test_one_line_spi_with_every_clock(project: Project, clock_profile: str) -> 
 
 
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
+def test_the_copy_of_the_fsbl_starts_if_the_first_one_is_damaged(project: Project, tmp_path: Path) -> None:
+    result = project.done("model=keyword", "probe=virtual", "fsbl_copy=on", "flash", "run")
+    assert "bytes of fsbl_image.bin" in result.output
+    nor = bytearray((project.root / "build/virtual_board/nucleo-n657/nor.bin").read_bytes())
+    flip("fsbl", 0x800)(nor)
+    assert "n6 done runs=10" in boot(tmp_path, nor).lines
+    refused = project.scons("probe=virtual", "fsbl=build/nucleo-n657/fsbl_image.bin", "fsbl_copy=on")
+    assert "error N6-OPTION-026" in refused.output
+
+
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
     result = project.scons("model=keyword", "probe=virtual", "flash", "run")

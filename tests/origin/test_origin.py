@@ -19,7 +19,8 @@ from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 from n6build.compile.toolchain import find_toolchain
-from n6build.describe.choices import Choices, choices_of, given_options, options_in_flash
+from n6build.describe.choices import Choices, choices_of
+from n6build.describe.given_options import given_options, options_in_flash
 from n6build.describe.project_settings import resolve
 from n6build.engine.step import Step
 from n6build.steps.image_provenance import provenance_step

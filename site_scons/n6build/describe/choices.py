@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -22,8 +22,6 @@ from n6build.describe.option import (
     listed_paths,
     names,
     number,
-    option_text,
-    options_of,
     parsed,
     path,
     paths,
@@ -198,6 +196,11 @@ class Choices:
         "on: the FSBL waits on the console for target recover, if no Appli is valid or the pin of board.yaml is held",
         ("off", "on"),
     )
+    fsbl_copy: Literal["off", "on"] = word(
+        "off",
+        "on: a second copy of the FSBL, at the place where the boot ROM looks next: an interrupted update leaves a valid one",
+        ("off", "on"),
+    )
     dry: bool = switch(False, "1 only prints the sectors to program", targets=FLASHING)
     inputs: str = path(
         ".npy with a row for each inference, or a folder of pictures, sounds or tables, sent over the console; for target "
@@ -317,20 +320,6 @@ class Choices:
         return bool(self.fsbl or self.appli or self.program)
 
 
-# Options about boards, runs, reports and the console, which do not change the bytes in flash.
-_NOT_IN_FLASH = frozenset(
-    {
-        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "audio_out", "epochs"),
-        *("camera", "camera_format", "unplug", "display", "frames"),
-        *("fuses", "harsh", "inputs", "captured", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
-        *("gen_c_file", "romfs", "firmware", "linker_map", "linker_script", "flash"),
-    }
-)
-# Options about the board on the desk and its start. They are the same for all commands, so they may be given to each.
-ON_THE_DESK = frozenset({"probe", "start", "console"})
-_MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
-
-
 def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
     """Return the choices that the settings make.
 
@@ -359,32 +348,6 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
         if mode in choices.modes:
             choices = _loaded_as(mode, choices, settings)
     return choices
-
-
-def options_in_flash(choices: Choices) -> dict[str, str]:
-    """Return the options that affect the bytes in flash, as on a command line.
-
-    These are board and model, and all others with another value than their default.
-    """
-    return _texts(choices, _NOT_IN_FLASH)
-
-
-def given_options(choices: Choices) -> tuple[str, ...]:
-    """Return `options_in_flash` and those about the board on the desk, as name=value."""
-    return tuple(f"{name}={text}" for name, text in _texts(choices, _NOT_IN_FLASH - ON_THE_DESK).items() if text)
-
-
-def _texts(choices: Choices, without: Collection[str]) -> dict[str, str]:
-    usual = Choices()
-    texts = {}
-    for option in options_of(Choices):
-        value = getattr(choices, option.field)
-        if option.field == "modes":
-            value = tuple(mode for mode in value if mode in _MODES_IN_FLASH)
-        is_named = option.field in ("board", "models") and value
-        if option.name not in without and (is_named or value != getattr(usual, option.field)):
-            texts[option.name] = option_text(value, option.separator)
-    return texts
 
 
 def _loaded_as(mode: LoadMode, choices: Choices, settings: Mapping[str, Setting]) -> Choices:

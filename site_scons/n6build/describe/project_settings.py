@@ -13,7 +13,8 @@ from pathlib import Path
 from n6build.base.errors import N6Error, did_you_mean, nearest
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import check_text
-from n6build.describe.choices import ON_THE_DESK, Choices
+from n6build.describe.choices import Choices
+from n6build.describe.given_options import ON_THE_DESK
 from n6build.describe.invocation import Invocation
 from n6build.describe.option import Option, Setting, options_of
 from n6build.describe.targets import LISTS, ON_A_BOARD, TARGETS

@@ -109,7 +109,8 @@ def perform_flash_board(call: Call) -> None:
         plan = planned(wanted_sectors(read_manifest(manifest), manifest.parent), programmer, board, identity, target)
         announce(plan, programmer, dry=target.dry)
         if identity is not None:
-            carry_out(plan, programmer)
+            # An interrupted update of the FSBL leaves one of its copies valid.
+            carry_out(plan, programmer, board.fsbl_copies)
     if target.dry:
         # The receipt lists no sectors, so that it does not pass for the receipt of a programmed board.
         write_receipt(call.outputs[0], Receipt(board.name, programmer.name, (), {}))

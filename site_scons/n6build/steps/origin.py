@@ -10,7 +10,7 @@ from pathlib import Path
 
 from n6build.base.paths import project_path
 from n6build.compile.ll_aton import version_text
-from n6build.describe.choices import options_in_flash
+from n6build.describe.given_options import options_in_flash
 from n6build.describe.hardware.field_registers import FIELD
 from n6build.engine.plan import Plan
 from n6build.engine.step import Step, output_with, outputs_of

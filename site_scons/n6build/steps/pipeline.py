@@ -13,7 +13,8 @@ from pathlib import Path
 
 from n6build.base.environment import Environment
 from n6build.base.paths import project_path
-from n6build.describe.choices import Choices, given_options
+from n6build.describe.choices import Choices
+from n6build.describe.given_options import given_options
 from n6build.describe.hardware.boards import home_of_board, load_board
 from n6build.describe.targets import FIELD_REPORT, LADDER, MCUBOOT
 from n6build.engine.plan import Plan, make_plan

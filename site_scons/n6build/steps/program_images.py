@@ -164,6 +164,17 @@ def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
     return steps, [FlashPart("data", step.name, placed=output_with(step, ".json")) for step in steps]
 
 
+def _copy_of_fsbl(job: Job, loader: _Placed) -> Step:
+    """Return the step of the FSBL's copy, at the place where the boot ROM looks next."""
+    if loader.given:
+        what = "'fsbl_copy' copies n6build's own FSBL only"
+        raise N6Error(
+            "N6-OPTION-026", what, hint="remove option fsbl, or add data=FILE@ADDRESS for a copy of your FSBL"
+        )
+    (address,) = job.board.fsbl_copies
+    return foreign_image_step(f"{job.folder}/fsbl_copy.bin", loader.part.file, "data", job.board, address=address)
+
+
 @dataclass(frozen=True)
 class _InSlot:
     """An image in a flash slot, with its step."""
@@ -338,6 +349,10 @@ def _images(
     named = {"FSBL": loader, "Appli": application}
     programs = {name: each for name, each in named.items() if each}
     data_steps, data_parts = _data(job)
+    if job.choices.fsbl_copy == "on":
+        copy = _copy_of_fsbl(job, loader)
+        data_steps.append(copy)
+        data_parts.append(FlashPart("data", copy.name, placed=output_with(copy, ".json")))
     return Images(
         plan=plan,
         programs=(*(each.part for each in programs.values()), *(each.part for each in vectors), *data_parts),

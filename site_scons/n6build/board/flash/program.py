@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,10 +91,15 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
     return None
 
 
-def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
+def carry_out(plan: FlashPlan, programmer: Programmer, first: Collection[int] = ()) -> BoardRecord:
     """Program and verify the missing sectors, and return the new record.
 
     A sector is removed from the record before it is touched. It comes back after it was verified.
+
+    Args:
+        plan: Sectors to program.
+        programmer: Programmer of the board.
+        first: Addresses of images that are programmed and verified before all others are touched.
 
     Raises:
         N6Error: N6-FLASH-015 if a neighbour has changed; errors of the programmer.
@@ -103,8 +108,10 @@ def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
     during = without(plan.record, _touched(plan))
     if plan.lacking:
         write_record(path, during)
-        programmer.program(plan.lacking)
-        programmer.verify(plan.lacking)
+        for is_first in (True, False):
+            if sectors := [sector for sector in plan.lacking if (sector.image in first) == is_first]:
+                programmer.program(sectors)
+                programmer.verify(sectors)
         _check_neighbours(plan, programmer)
     after = replace(having(during, plan.wanted), memory_state=programmer.memory_state())
     if plan.lacking or after != read_record(path, after.board):

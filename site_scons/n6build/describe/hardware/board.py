@@ -314,6 +314,11 @@ class Board:
         return -(-self.clock.xspi_source_hz // limit)
 
     @property
+    def fsbl_copies(self) -> tuple[int, ...]:
+        """Addresses at which the boot ROM looks for an FSBL if the first one is not valid."""
+        return tuple(self.nor.base + offset for offset in self.soc.boot.slot_offsets[1:])
+
+    @property
     def nor_clock_hz(self) -> int:
         """Clock of the NOR in Hz, with the fuses as they leave the factory."""
         return self.clock.xspi_source_hz // self.xspi_divider(fast_pads=self.has_fast_pads(NOR_SUPPLY))

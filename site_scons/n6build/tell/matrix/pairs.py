@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from n6build.base.errors import N6Error
 from n6build.board.flash.receipt import VIRTUAL
-from n6build.describe.choices import Choices, options_in_flash
+from n6build.describe.choices import Choices
+from n6build.describe.given_options import options_in_flash
 from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
 from n6build.describe.model import known_models, load_model, models_folder
 
