@@ -32,7 +32,9 @@ OLD, NEW = fsbl(1), fsbl(2)
 
 @dataclass(frozen=True)
 class CutProgrammer(VirtualProgrammer):
-    """A programmer that erases all sectors before it writes pages, as some do, and loses power after some operations.
+    """A programmer that loses power after some operations.
+
+    Like some real ones it erases all sectors before it writes pages.
 
     Attributes:
         left: Operations that it still does, as a list with one number.
@@ -69,7 +71,7 @@ def programmer_of(folder: Path) -> CutProgrammer:
 
 
 def update(folder: Path, places: Sequence[int], operations: int) -> bytes:
-    """Program the old FSBL, then cut the update to the new one, and return the content of the flash."""
+    """Cut an update from the old FSBL to the new one, and return the flash."""
     programmer = programmer_of(folder)
     record = carry_out(plan_delta(sectors(OLD, places), BoardRecord(BOARD.name)), programmer, BOARD.fsbl_copies)
     programmer.left[0] = operations
@@ -81,7 +83,7 @@ def update(folder: Path, places: Sequence[int], operations: int) -> bytes:
 
 
 def started(nor: bytes) -> bytes | None:
-    """Return the FSBL that the boot ROM starts: the first one with a valid header and checksum."""
+    """Return the FSBL that starts: the first one with a valid header and checksum."""
     for place in PLACES:
         image = nor[place - BOARD.nor.base :]
         size = HEADER_BYTES + BASE.unpack(image)["image_bytes"]
