@@ -22,6 +22,7 @@ import pytest
 from n6build.board.run.console_log import ends_run
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.fuses import with_key
+from n6build.board.virtual_board.provision import blows_of, changes_of, write_fuses
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.encryption import APPLI_OFFSET, ENCRYPTION
 from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
@@ -323,6 +324,12 @@ def test_what_is_copied_from_flash_is_encrypted_there(project: Project) -> None:
     # The FSBL decrypts to something else, which has no entry or no valid signature.
     assert re.search("n6 fsbl error N6-FW-(014|091)", says(project, flip(of_appli), keyed))
     assert "error N6-FW-095" in says(project, flip(of_weights), keyed)
+    # A board with the fuses of the product, which rejects releases below 2.
+    fuses = project.home / "product.fuses"
+    write_fuses(fuses, BOARD, changes_of(fuses, BOARD, blows_of(BOARD, 2, (), key)))
+    refused = project.scons(*options, f"fuses={fuses}", "run").output
+    assert "n6 fsbl error N6-FW-093" in refused
+    assert EQUAL in project.scons(*options, f"fuses={fuses}", "trust_counter=2", "flash", "run").output
     # Such an image starts only in its own build.
     (project.root / "copied.bin").write_bytes((own / "appli_image.bin").read_bytes())
     assert "error N6-TRUST-014" in project.scons("appli=copied.bin").output

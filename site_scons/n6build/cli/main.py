@@ -128,6 +128,10 @@ def _is_own_command(command: str, rest: list[str]) -> bool:
         from n6build.cli.flash_algorithm import flash_algorithm
 
         flash_algorithm(rest)
+    elif command == "fuses":
+        from n6build.cli.fuses import fuses
+
+        fuses(rest)
     elif command == "prove":
         from n6build.cli.prove import prove
 

@@ -18,6 +18,9 @@ from n6build.cli.explain import explain_parser
 from n6build.cli.flash_algorithm import HELP as FLASH_ALGORITHM_HELP
 from n6build.cli.flash_algorithm import NAME as FLASH_ALGORITHM
 from n6build.cli.flash_algorithm import flash_algorithm_parser
+from n6build.cli.fuses import HELP as FUSES_HELP
+from n6build.cli.fuses import NAME as FUSES
+from n6build.cli.fuses import fuses_parser
 from n6build.cli.matrix_merge import HELP as MERGE_HELP
 from n6build.cli.matrix_merge import NAME as MERGE
 from n6build.cli.matrix_merge import merge_parser
@@ -42,6 +45,7 @@ OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
     EXPLAIN: (explain_parser, EXPLAIN_HELP),
     CLEAN: (clean_parser, CLEAN_HELP),
     FLASH_ALGORITHM: (flash_algorithm_parser, FLASH_ALGORITHM_HELP),
+    FUSES: (fuses_parser, FUSES_HELP),
     MERGE: (merge_parser, MERGE_HELP),
     PROBE_SERVER: (probe_server_parser, PROBE_SERVER_HELP),
     PROVE: (prove_parser, PROVE_HELP),

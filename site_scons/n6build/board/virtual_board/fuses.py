@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
 from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.hardware.board import Board, Fuse
 from n6build.describe.hardware.boards import board_names, load_board
@@ -31,15 +32,28 @@ def with_fuses(boot: NorBoot, wanted: str) -> NorBoot:
         return boot
     if not file.exists() and (named := _board_named(file.name)):
         return replace(boot, board=replace(boot.board, fuses=named.fuses))
-    if file.exists() and not (file.is_file() and file.stat().st_size == FILE_BYTES):
-        what = f"is not a file of fuses, which has {FILE_BYTES} bytes"
-    elif not file.parent.is_dir():
+    if not file.parent.is_dir():
+        known = ", ".join(board_names())
         what = "cannot be created: its folder does not exist"
-    else:
-        return replace(boot, fuses=file)
-    known = ", ".join(board_names())
-    hint = f"name a new file in an existing folder, or a board: {known}"
-    raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
+        hint = f"name a new file in an existing folder, or a board: {known}"
+        raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
+    read_fuse_file(file)
+    return replace(boot, fuses=file)
+
+
+def read_fuse_file(file: Path) -> bytes | None:
+    """Return the content of a file of fuses, or None if there is none yet.
+
+    Raises:
+        N6Error: N6-VB-011 if it is another file.
+    """
+    if not file.exists():
+        return None
+    if not file.is_file() or file.stat().st_size != FILE_BYTES:
+        what = f"is not a file of fuses, which has {FILE_BYTES} bytes"
+        hint = f"name a new file, or a board: {', '.join(board_names())}"
+        raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
+    return read_at_most(file, FILE_BYTES)
 
 
 def with_key(boot: NorBoot, key: bytes) -> NorBoot:

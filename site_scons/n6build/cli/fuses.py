@@ -1,0 +1,73 @@
+"""The command `n6build fuses`: a rehearsal of a product's fuses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.cli.arguments import CommandParser
+from n6build.describe.choices import Choices
+
+NAME = "fuses"
+HELP = "rehearses the fuses of a product, in a file of the virtual board; writes to no chip"
+
+
+def fuses(words: Sequence[str]) -> None:
+    """List the fuses that a product needs, and write them after a typed word.
+
+    Args:
+        words: Words behind the command.
+
+    Raises:
+        N6Error: N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown board; N6-TRUST-012 for an invalid key;
+            N6-VB-011 or N6-FUSE-001 for an unsuitable file; N6-FUSE-002 if the word was not typed.
+    """
+    from n6build.board.virtual_board import provision
+    from n6build.describe.hardware.boards import home_of_board, load_board
+    from n6build.place.trust.encryption import read_key
+
+    asked = fuses_parser().parse_args(words)
+    board = load_board(asked.board, home_of_board(asked.board))
+    file = Path(asked.file)
+    key = read_key(Path(asked.encrypt_key)) if asked.encrypt_key else b""
+    blows = provision.blows_of(board, asked.counter, asked.revoke, key)
+    changes = provision.changes_of(file, board, blows)
+    for change in changes:
+        say("Blow", provision.text_of(change))
+    if not changes:
+        say("Fuses", f"{file}, nothing to write")
+        return
+    say("Inferred", "that a product may use these words: compare them with the reference manual of your chip")
+    say("For ever", f"no bit of a chip goes back to 0. Type blow to write them to {file}, which is no chip")
+    sys.stdout.flush()
+    provision.check_typed(sys.stdin.readline(), changes, file)
+    provision.write_fuses(file, board, changes)
+    say("Fuses", f"{file}; start a board with them: scons probe=virtual fuses={file} run")
+
+
+def fuses_parser() -> CommandParser:
+    """Return the parser of the words behind `n6build fuses`."""
+    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser.add_argument("file", metavar="FILE", help="file of fuses, for option fuses; it is made or extended")
+    parser.add_argument("--board", metavar="NAME", default=Choices.board, help=f"board; default: {Choices.board}")
+    parser.add_argument(
+        "--counter",
+        metavar="N",
+        type=int,
+        choices=range(33),
+        default=0,
+        help="lowest trust_counter of a release that the board accepts, 0 to 32; default: 0",
+    )
+    parser.add_argument(
+        "--revoke",
+        metavar="KEY",
+        type=int,
+        choices=range(8),
+        action="append",
+        default=[],
+        help="number of a key in trust_keys whose releases the board rejects, 0 to 7; several times for several keys",
+    )
+    parser.add_argument("--encrypt-key", metavar="FILE", default="", help="key of encrypted images, as for encrypt_key")
+    return parser
