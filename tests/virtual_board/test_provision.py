@@ -1,4 +1,4 @@
-"""Rehearsal of a product's fuses: each change is listed, and made after a typed word."""
+"""Rehearsal of a product's fuses, whose changes need a typed word."""
 
 from __future__ import annotations
 
