@@ -208,7 +208,7 @@ def refuse_operators(trial: Path, where: str) -> None:
         check_graph(graph_of(trial), where)
     except N6Error as error:
         if error.id in _OF_OPERATORS:
-            raise N6Error(error.id, f"as int8, {error.what}", where=where, hint=error.hint) from error
+            raise N6Error(error.id, f"once quantised, {error.what}", where=where, hint=error.hint) from error
 
 
 def _check_result(data: bytes, sample: Sample, where: str) -> None:
