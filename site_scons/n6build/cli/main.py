@@ -7,12 +7,28 @@ import io
 import os
 import select
 import sys
+from importlib import import_module
 
 from n6build.base.caller import N6BUILD, called_as
 from n6build.base.environment import is_asked_to_complete
 from n6build.base.errors import N6Error
 from n6build.base.files import cannot_write
 from n6build.base.requirements import check_python, missing_package
+
+# Commands that are no targets of a build, with their functions.
+_OWN_COMMANDS = {
+    "adopt": "n6build.cli.adopt:adopt",
+    "clean": "n6build.cli.clean:clean",
+    "embed": "n6build.cli.embed:embed",
+    "explain": "n6build.cli.explain:explain",
+    "flash-algorithm": "n6build.cli.flash_algorithm:flash_algorithm",
+    "fuses": "n6build.cli.fuses:fuses",
+    "matrix-merge": "n6build.cli.matrix_merge:matrix_merge",
+    "new": "n6build.cli.new:new",
+    "probe-server": "n6build.cli.probe_server:probe_server",
+    "prove": "n6build.cli.prove:prove",
+    "survey": "n6build.cli.survey:survey",
+}
 
 
 def carry_out(words: list[str]) -> int:
@@ -99,51 +115,12 @@ def _begin(words: list[str]) -> None:
 
 
 def _is_own_command(command: str, rest: list[str]) -> bool:
-    """Carry out a command that is no target of a build; return whether it is one."""
-    if command == "matrix-merge":
-        from n6build.cli.matrix_merge import matrix_merge
+    """Carry out a command that is no target of a build; return whether it is one.
 
-        matrix_merge(rest)
-    elif command == "embed":
-        from n6build.cli.embed import embed
-
-        embed(rest)
-    elif command == "adopt":
-        from n6build.cli.adopt import adopt
-
-        adopt(rest)
-    elif command == "explain":
-        from n6build.cli.explain import explain
-
-        explain(rest)
-    elif command == "survey":
-        from n6build.cli.survey import survey
-
-        survey(rest)
-    elif command == "probe-server":
-        from n6build.cli.probe_server import probe_server
-
-        probe_server(rest)
-    elif command == "flash-algorithm":
-        from n6build.cli.flash_algorithm import flash_algorithm
-
-        flash_algorithm(rest)
-    elif command == "fuses":
-        from n6build.cli.fuses import fuses
-
-        fuses(rest)
-    elif command == "prove":
-        from n6build.cli.prove import prove
-
-        prove(rest)
-    elif command == "clean":
-        from n6build.cli.clean import clean
-
-        clean(rest)
-    elif command == "new":
-        from n6build.cli.new import new
-
-        new(rest)
-    else:
+    Only its own module is loaded.
+    """
+    if command not in _OWN_COMMANDS:
         return False
+    module, function = _OWN_COMMANDS[command].split(":")
+    getattr(import_module(module), function)(rest)
     return True
