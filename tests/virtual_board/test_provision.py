@@ -81,8 +81,9 @@ def test_a_new_file_begins_with_the_fuses_of_the_board(tmp_path: Path) -> None:
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "board.fuses"
     file.write_bytes(bytes(FILE_BYTES - 1))
-    with pytest.raises(N6Error, match="N6-VB-011"):
-        changes_of(file, BOARD, blows_of(BOARD, 1, (), b""))
+    for wrong in (file, tmp_path, tmp_path / "typo" / "board.fuses"):
+        with pytest.raises(N6Error, match="N6-VB-011"):
+            changes_of(wrong, BOARD, blows_of(BOARD, 1, (), b""))
 
 
 @pytest.mark.parametrize("words", [["--counter", "33"], ["--revoke", "8"], ["--counter", "x"], []])

@@ -32,11 +32,6 @@ def with_fuses(boot: NorBoot, wanted: str) -> NorBoot:
         return boot
     if not file.exists() and (named := _board_named(file.name)):
         return replace(boot, board=replace(boot.board, fuses=named.fuses))
-    if not file.parent.is_dir():
-        known = ", ".join(board_names())
-        what = "cannot be created: its folder does not exist"
-        hint = f"name a new file in an existing folder, or a board: {known}"
-        raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
     read_fuse_file(file)
     return replace(boot, fuses=file)
 
@@ -45,15 +40,17 @@ def read_fuse_file(file: Path) -> bytes | None:
     """Return the content of a file of fuses, or None if there is none yet.
 
     Raises:
-        N6Error: N6-VB-011 if it is another file.
+        N6Error: N6-VB-011 if it is another file, or its folder does not exist.
     """
-    if not file.exists():
+    if not file.exists() and file.parent.is_dir():
         return None
-    if not file.is_file() or file.stat().st_size != FILE_BYTES:
+    if file.is_file() and file.stat().st_size == FILE_BYTES:
+        return read_at_most(file, FILE_BYTES)
+    what = "cannot be created: its folder does not exist"
+    if file.exists():
         what = f"is not a file of fuses, which has {FILE_BYTES} bytes"
-        hint = f"name a new file, or a board: {', '.join(board_names())}"
-        raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
-    return read_at_most(file, FILE_BYTES)
+    hint = f"name a new file in an existing folder, or a board: {', '.join(board_names())}"
+    raise N6Error("N6-VB-011", what, where=f"fuses={file.name}", hint=hint)
 
 
 def with_key(boot: NorBoot, key: bytes) -> NorBoot:
