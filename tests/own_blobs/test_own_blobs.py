@@ -94,6 +94,28 @@ def test_an_operator_that_is_kept_goes_to_the_cpu_and_the_blob_in_two() -> None:
     assert "LL_ATON_Cache_MCU_Clean_Range" in source[second : source.index("}", second)]
 
 
+def test_what_the_cpu_left_behind_a_buffer_is_cleaned_before_a_unit_reads_ahead() -> None:
+    # The bytes behind a buffer may be dirty lines of the CPU: of an image that is no longer used, for example.
+    network = own.compile_model("miniresnet", kept={1: "asked for by this test"})
+    source, places = network.files["network.c"], network.placement.places
+    assert isinstance(source, str)
+    cpu = [epoch for epoch in network.lowered.network.epochs if epoch.kernel]
+    by_cpu = [places[name] for epoch in cpu for name in (epoch.output, *epoch.inputs)]
+    (blob,) = (block.blob for block in network.blocks)
+    start = source[source.index(f"static void {blob.name}_start") :].partition("}")[0]
+    shared = [
+        each
+        for each in map(places.__getitem__, blob.rereads)
+        if any(each.offset + each.bytes < left.end and left.offset < each.end + READ_AHEAD for left in by_cpu)
+    ]
+    assert shared
+    for each in shared:
+        cleaned = start.index(
+            f"LL_ATON_Cache_MCU_Clean_Range(ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(0x{each.pool.address:x}UL + {each.end}UL), 64)"
+        )
+        assert cleaned < start.index("Invalidate_Range")
+
+
 def test_the_same_model_gives_the_same_bytes() -> None:
     assert own.compile_model("keyword").files == own.compiled("keyword").files
 

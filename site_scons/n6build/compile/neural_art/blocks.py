@@ -49,6 +49,7 @@ def blocks_of(npu: Npu, lowered: Lowered, placement: Placement, network_name: st
                     reads=tuple(name for name in read if name not in writes),
                     writes=writes,
                     leaves=tuple(name for name in writes if name in later or name in outputs),
+                    rereads=tuple(name for name in writes if name in read),
                 ),
                 tuple(blob(npu, [(index, hardware[index]) for index in run], address_of)),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,7 @@ class Blob:
         reads: Buffers made by the CPU that the blob reads.
         writes: All buffers that the blob makes.
         leaves: Buffers of `writes` that the CPU reads.
+        rereads: Buffers of `writes` that the blob reads.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Blob:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     leaves: tuple[str, ...]
+    rereads: tuple[str, ...]
 
 
 def network_source(
@@ -185,6 +187,16 @@ def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict
         places = ((buffer, placement.places[buffer]) for buffer in buffers)
         return [{"address": _address(place, name), "bytes": place.bytes + _READ_AHEAD} for _, place in places]
 
+    def read_ahead() -> list[dict[str, Any]]:
+        """Return the bytes behind buffers in which the CPU may have left an earlier buffer."""
+        by_npu = {name for epoch in network.epochs if not epoch.kernel for name in (epoch.output, *epoch.more_outputs)}
+        constants = {item.name for item in network.initializers}
+        by_cpu = [place for buffer, place in placement.places.items() if buffer not in by_npu | constants]
+        behind = [placement.places[buffer] for buffer in blob.rereads]
+        behind = [replace(place, offset=place.end, bytes=_READ_AHEAD) for place in behind]
+        shared = [each for each in behind if any(_overlap(each, place) for place in by_cpu)]
+        return [{"address": _address(each, name), "bytes": each.bytes} for each in shared]
+
     return {
         "index": blob.first,
         "blob": blob.name,
@@ -192,10 +204,15 @@ def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict
         "first": blob.first,
         "last": blob.last,
         "epochs": [epoch for epoch in network.epochs if blob.first <= epoch.index <= blob.last],
-        "clean": ranges(blob.reads),
+        "clean": [*ranges(blob.reads), *read_ahead()],
         "forget_before": ranges(blob.writes),
         "forget_after": ranges(blob.leaves),
     }
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    start, from_start = one.pool.address + one.offset, other.pool.address + other.offset
+    return start < from_start + other.bytes and from_start < start + one.bytes
 
 
 def network_header(network: Network, name: str, origin: str) -> str:
