@@ -19,6 +19,7 @@ from pathlib import Path
 import intelhex
 import numpy as np
 import pytest
+from application.vision_trees import make_vision_project, network_of_boxes
 from compiled_library import copy_project_file
 from end_to_end.conftest import Project, Result, make_project
 from image.test_haar_cascade import OLDER
@@ -124,6 +125,7 @@ SECTIONS {
 }
 """
 HOST_FILE = f"{BOARD}/anomaly-foreign/checks.json"
+PROJECT_FILE = f"{BOARD}/boxes-foreign/project.elf"
 
 
 def bring_a_host(project: Project) -> None:
@@ -148,6 +150,12 @@ def bring_a_host(project: Project) -> None:
         # With this prefix, the sources are found in a copy of the project, too.
         compiler.append(f"-ffile-prefix-map={project.root.resolve()}=.")
         subprocess.run([*compiler, *command], cwd=project.root, check=True, capture_output=True)
+
+
+def bring_a_project(project: Project) -> None:
+    """Add a project of ST for pictures, and a network for it."""
+    make_vision_project(project.root / "camera")
+    (project.root / "boxes.tflite").write_bytes(network_of_boxes())
 
 
 def forget_the_outputs(project: Project) -> None:
@@ -252,6 +260,11 @@ KINDS = {
                 *("linker_script=theirs/app.ld", HOST_FILE),
             ),
             bring_a_host,
+        ),
+        Kind(
+            "project",
+            ("model=boxes.tflite", "appli=camera", "application=od_yolo_v8", PROJECT_FILE),
+            bring_a_project,
         ),
         Kind("embedded", ("model=anomaly", "appli=theirs/app.elf", "library"), bring_a_host),
         Kind("watched", (*THEIRS, "probe=virtual", "until=instructions:100", "flash", "run"), bring_programs),

@@ -6,7 +6,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proof.conftest import BOARD, ENCRYPTED, HOST_FILE, INT8_TFLITE, LIBRARY, LINKED, QUANTISED, SIGNED, SPLIT, WHOLE
+from proof.conftest import (
+    BOARD,
+    ENCRYPTED,
+    HOST_FILE,
+    INT8_TFLITE,
+    LIBRARY,
+    LINKED,
+    PROJECT_FILE,
+    QUANTISED,
+    SIGNED,
+    SPLIT,
+    WHOLE,
+)
 
 Row = tuple[str, str, str]
 
@@ -518,6 +530,14 @@ EDITS = (
             "Generated from the memory pools",
             "Generated of the memory pools",
         ),
+    ),
+    # A third-party project with another network.
+    *edits(
+        "project",
+        PROJECT_FILE,
+        ("compile/application/vision_project.py", "_OLD_MACROS in read", "_OLD_MACROS not in read"),
+        ("compile/adapted_tools.py", "(*added, *more)", '(*added, *more, "-O0")'),
+        ("judge/postprocess/st_macros.py", "float(settings.score)", "float(settings.score / 4)"),
     ),
     # Compilation and linking.
     *of_fsbl(

@@ -289,6 +289,12 @@ EDITS = (
     Edit("npu", "boards/npu/envelope.yaml", replaced("epochs: 448", "epochs: 449")),
     Edit("npu", "firmware/templates/network_ecblobs.h.j2", proof_in_it),
     Edit("trusted", "firmware/templates/n6_trust_key.h.j2", proof_in_it),
+    Edit("project", "firmware/templates/camera_network.c.j2", replaced("+ 3];", "+ 4];")),
+    Edit("project", "camera/Application/STM32N6570-DK/Src/app_logo.c", replaced("logo = 1", "logo = 2")),
+    Edit(
+        "project", "camera/Application/STM32N6570-DK/Inc/app_config.h", replaced("(480)", "(480) /* */"), changes=False
+    ),
+    Edit("project", "camera/README.md", replaced("A project", "Another"), changes=False),
     Edit("trusted", "key-18.pem", another_key),
     Edit("encrypted", "secret.key", replaced("5a5a", "5a5b")),
     Edit("encrypted", "key-18.pem", another_key),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from n6build.base.errors import N6Error
 from n6build.base.yaml_schema import Document, Range
@@ -31,6 +31,14 @@ PostProcess = Literal[
     "sseg_deeplab_v3_uf",
     "sseg_deeplab_v3_ui",
 ]
+# Names without the types of input and output, which follow from the network, and those with them.
+APPLICATIONS = tuple(
+    sorted({name.rpartition("_")[0] for name in get_args(PostProcess) if name != "none"} | {*get_args(PostProcess)})
+)
+APPLICATION_HELP = (
+    "post-processing of ST's applications for app_config.h, with or without the types of input and output: od_yolo_v8 or "
+    "od_yolo_v8_uf; default: that of model.yaml"
+)
 Dimension = Annotated[int, Range(1, 4096)]
 
 

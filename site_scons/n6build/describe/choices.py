@@ -10,6 +10,7 @@ from typing import Literal
 from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error
 from n6build.base.members import member_names
+from n6build.describe.application import APPLICATION_HELP, APPLICATIONS
 from n6build.describe.backend_names import backend_names
 from n6build.describe.host_program import HostProgram
 from n6build.describe.option import (
@@ -151,7 +152,11 @@ class Choices:
         "samples",
     )
     fsbl: str = path("your own FSBL instead of n6build's: a signed image, or elf, hex or bin, which get a header")
-    appli: str = path("your own Appli, in the formats of fsbl; without option model, n6build adds no network to it")
+    appli: str = path(
+        "your own Appli, in the formats of fsbl; without option model, n6build adds no network to it; or the folder of a "
+        "project of ST for pictures, which gets the model"
+    )
+    application: str = word("", APPLICATION_HELP, ("", *APPLICATIONS))
     linker_map: str = path("linker map of that Appli, else of that FSBL: names files without debug information")
     linker_script: str = path("its linker script: checks compare its MEMORY with the board")
     data: tuple[PlacedFile, ...] = placed_files(

@@ -222,8 +222,7 @@ def linked_networks(
     how = how.defining(*runtime.defines)
     foreign = how.with_flags(*runtime.compile_flags)
     common = f"{firmware.folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
-    called = sorted({path for network in networks for path in network.kernels})
-    kernels = compile_steps(f"{common}/kernels", called, how.with_flags("-O3").behind(headers.outputs))
+    kernels = compile_steps(f"{common}/kernels", _called(networks), how.with_flags("-O3").behind(headers.outputs))
     of_runtime = compile_steps(f"{common}/runtime", runtime.sources, foreign)
     of_runtime += compile_steps(f"{common}/glue", runtime.glue, how)
     shared = compile_steps(f"{common}/appli", c_files("appli"), how)
@@ -246,6 +245,22 @@ def linked_networks(
         outputs_of(shared),
         outputs_of((*own, *released[1:])),
     )
+
+
+def kernels_alone(firmware: BoardFirmware, networks: Sequence[NetworkSteps]) -> tuple[Step, tuple[Step, ...]]:
+    """Return the step of the kernels' headers, and those of their object files.
+
+    Args:
+        firmware: Common headers and objects of the board.
+        networks: Networks that call them.
+    """
+    headers = kernel_headers_step(f"{firmware.folder}/include")
+    how = firmware.how.with_flags("-O3").behind(headers.outputs)
+    return headers, tuple(compile_steps(f"{firmware.folder}/common/kernels-alone", _called(networks), how))
+
+
+def _called(networks: Sequence[NetworkSteps]) -> list[Path]:
+    return sorted({path for network in networks for path in network.kernels})
 
 
 def appli(

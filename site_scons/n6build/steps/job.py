@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.environment import Environment
+from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
 from n6build.board.run.rungs import RUNGS, WHOLE
+from n6build.compile.application.vision_project import VisionProject, is_project, read_vision_project
 from n6build.compile.device_headers import check_device_header
 from n6build.compile.ll_aton import version_text
 from n6build.compile.runtime_files import project_around
@@ -48,6 +50,7 @@ class Job:
         board_folder: Folder of files that all applications of a board share.
         notes: Folder for the output of tools about themselves; None to keep nothing.
         trust: Signature settings; None if nothing is signed.
+        project: Third-party project that the network is put into; None for another program.
     """
 
     choices: Choices
@@ -60,6 +63,7 @@ class Job:
     board_folder: str
     notes: Path | None
     trust: Trust | None
+    project: VisionProject | None = None
 
     @property
     def virtual_board(self) -> str:
@@ -117,7 +121,13 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board = _board(choices)
     environment = environment_of(choices, environment)
-    runtime = runtime_of(choices, environment)
+    project = _project(choices, board)
+    if project is None:
+        runtime = runtime_of(choices, environment)
+    else:
+        # The project links its own runtime. Its code calls the network by a name.
+        runtime = st_runtime(project.root, tuple(map(Path, choices.cmsis)))
+        models = tuple(replace(each, network=replace(each.network, name=_name(each, project))) for each in models)
     if choices.firmware and not choices.romfs:
         runtime = runtime_for(read_firmware(choices.firmware, launched), runtime)
     toolchain = find_toolchain(environment, notes)
@@ -128,7 +138,27 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     board_folder += f"-trust-{trust.level}" if trust else ""
     board_folder += "-encrypted" if trust and trust.encryption else ""
     folder = f"{board_folder}/{_application_folder(choices, models)}"
-    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust)
+    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust, project)
+
+
+def _project(choices: Choices, board: Board) -> VisionProject | None:
+    """Return the project in option appli, or None for a program in a file.
+
+    Raises:
+        N6Error: N6-APP-035 without a single model; N6-APP-03x for a folder that is not such a project.
+    """
+    if not is_project(choices.appli):
+        return None
+    if len(choices.models) != 1 or choices.loader == "reloc":
+        what = "a project in option appli needs one model to put into it, linked"
+        hint = "add model=FILE; to use the project's own network, build it and name its ELF file in appli="
+        raise N6Error("N6-APP-035", what, where=choices.appli, hint=hint)
+    return read_vision_project(Path(choices.appli), board.title)
+
+
+def _name(model: Model, project: VisionProject) -> str | None:
+    """Return the name of a network; one that was compiled elsewhere keeps its own."""
+    return model.network.name if model.prebuilt else project.symbol
 
 
 def _board(choices: Choices) -> Board:

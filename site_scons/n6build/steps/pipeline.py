@@ -49,6 +49,7 @@ from n6build.steps.romfs_partitions import romfs_partitions
 from n6build.steps.seeded_inputs import with_inputs
 from n6build.steps.verdict import verdict_step
 from n6build.steps.vision_files import SHEET
+from n6build.steps.vision_steps import asked_of
 
 
 def application_plan(
@@ -124,7 +125,7 @@ def _build(job: Job, networks: Sequence[NetworkSteps], images: Images) -> tuple[
     origin = origin_steps(job, images, manifest, (*compiled, *images.steps, manifest))
     come_with = outputs_of(origin[-ORIGIN_FILES:])
     before = BeforeFlash(manifest, checks, verdict, sizes, come_with, figures)
-    headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
+    headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each, asked_of(job))]
     part = Part(
         (
             *compiled,

@@ -41,6 +41,7 @@ from n6build.steps.reloc_networks import ModelSteps, reloc_network, reloc_plan
 from n6build.steps.signing_settings import Signing
 from n6build.steps.trusted_image import trusted_step
 from n6build.steps.vectors_image import vectors_image_step
+from n6build.steps.vision_steps import vision_program
 from n6build.steps.weights_image import weights_image_step
 
 
@@ -115,6 +116,10 @@ def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
     host = job.choices.program
     if host is not None and host.elf:
         return _foreign(job, "appli", host.elf, host.elf)
+    if job.project:
+        program = make()
+        placed = _foreign(job, "appli", program.elf, program.elf)
+        return replace(placed, steps=(*program.steps, *placed.steps))
     if job.choices.appli:
         return None if job.choices.appli == job.choices.fsbl else _foreign(job, "appli", job.choices.appli)
     program, output = make(), f"{job.folder}/appli_image.bin"
@@ -247,9 +252,13 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
             step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks), encryption)
             weights.append(_in_slot(step, network, Content("weights", network.name, Path(raw).name)))
     release = _release(job, [*weights, *vectors])
-    application = _application(
-        job, lambda: appli(job.folder, firmware, runtime, networks, plan, release, job.choices.program)
-    )
+
+    def make() -> Program:
+        if job.project:
+            return vision_program(job, job.project, firmware, networks[0])
+        return appli(job.folder, firmware, runtime, networks, plan, release, job.choices.program)
+
+    application = _application(job, make)
     linked = linked_networks(job.folder, firmware, runtime, networks, plan, release)
     library = host_library(job.folder, linked, job.toolchain, plan)
     return replace(_images(job, plan, loader, application, vectors, weights, ()), library=library)

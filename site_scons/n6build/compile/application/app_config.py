@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import TEMPLATES
@@ -14,12 +15,33 @@ from n6build.describe.application import Application
 TEMPLATE = TEMPLATES / "app_config.h.j2"
 # These are the values of ASPECT_RATIO_MODE, and of CAMERA_FLIP as the camera middleware defines them.
 _ASPECTS = {"fit": "ASPECT_RATIO_FIT", "crop": "ASPECT_RATIO_CROP", "padding": "ASPECT_RATIO_FIT"}
-_FLIPS = {"none": "NOFLIP", "horizontal": "FLIP", "vertical": "MIRROR", "both": "MIRROR_FLIP"}
+_FLIPS = {"none": "NOFLIP", "horizontal": "FLIP", "vertical": "MIRROR", "both": "FLIP_MIRROR"}
 _COLOURS = {"rgb": ("COLOR_RGB", 3), "bgr": ("COLOR_BGR", 3), "grey": ("COLOR_MODE_GREY", 1)}
 
 
-def app_config(application: Application, classes: Sequence[str], artifacts: NetworkArtifacts) -> str:
+@dataclass(frozen=True)
+class InProject:
+    """A header for a project that has an app_config.h itself.
+
+    Attributes:
+        own: Name of the project's header, which the new one includes; empty without one.
+        sets_camera: Whether the header also sets the camera and the display.
+    """
+
+    own: str = ""
+    sets_camera: bool = True
+
+
+def app_config(
+    application: Application, classes: Sequence[str], artifacts: NetworkArtifacts, project: InProject = InProject()
+) -> str:
     """Return the header of one network.
+
+    Args:
+        application: Key `application` of model.yaml.
+        classes: Names of the classes.
+        artifacts: The compiled network.
+        project: The project that the header is for.
 
     Raises:
         N6Error: N6-APP-003 if its input is not a picture as described; N6-APP-010 if the picture
@@ -39,14 +61,17 @@ def app_config(application: Application, classes: Sequence[str], artifacts: Netw
         TEMPLATE,
         {
             "application": application,
+            "guard": "N6_APP_CONFIG_H" if project.own else "APP_CONFIG_H",
+            "own": project.own,
             "aspect": _ASPECTS.get(application.aspect, "ASPECT_RATIO_FULLSCREEN"),
             "flip": _FLIPS[application.camera_flip],
             "colour_mode": mode,
             "bytes_per_pixel": bytes_per_pixel,
-            "camera": camera_resolution(width, height, application.aspect),
+            "camera": camera_resolution(width, height, application.aspect) if project.sets_camera else None,
             "width": width,
             "height": height,
             "classes": [c_string(name) for name in classes],
+            "type": application.post_processing.type,
             "constants": [(name, _constant(value)) for name, value in application.post_processing.constants.items()],
             "outputs": [_output(port) for port in artifacts.outputs],
             "welcome": [c_string(text) for text in (*application.welcome, "", "")[:2]],

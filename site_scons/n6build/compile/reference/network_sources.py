@@ -32,7 +32,7 @@ SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"
 HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
 RENDERED = (SOURCE_TEMPLATE, HEADER_TEMPLATE)
 # From this version on the functions of an epoch have a second argument, the instance of the network.
-_TWO_ARGUMENTS = (1, 1, 3, 262)
+TWO_ARGUMENTS = (1, 1, 3, 262)
 # From this version on, a network states whether its weights and blobs are encrypted.
 _ENCRYPTION: Version = (1, 1, 3, 8)
 # Bytes that a hardware unit may read beyond a buffer's end. Without blobs they are only part of the description.
@@ -101,7 +101,7 @@ def network_source(
             "name": name,
             "backend": backend,
             "version": ll_aton,
-            "passes_instance": ll_aton >= _TWO_ARGUMENTS,
+            "passes_instance": ll_aton >= TWO_ARGUMENTS,
             "encryption": ll_aton >= _ENCRYPTION,
             "pools": [
                 *(_pool(pool, placement.used_bytes(pool), name) for pool in pools),
