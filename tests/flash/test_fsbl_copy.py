@@ -49,6 +49,7 @@ class CutProgrammer(VirtualProgrammer):
                 nor.seek(sector.address - self.base)
                 nor.write(bytes([ERASED]) * sector.size)
             for sector in sectors:
+                assert isinstance(sector.content, bytes)
                 for place in range(0, len(sector.content), PAGE):
                     self._spend()
                     nor.seek(sector.address - self.base + place)

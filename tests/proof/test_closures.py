@@ -180,8 +180,10 @@ def dynamic_imports(path: Path) -> list[str]:
 
 
 def test_nothing_is_imported_under_a_name_that_is_made_up() -> None:
-    # A step's function is imported by the name in the signature, members of a family by names that the closure lists.
-    assert offenders(dynamic_imports) == {"engine/call.py": ["import_module"], "base/members.py": ["import_module"]}
+    # A step's function is imported by the name in the signature, members of a family by names that the closure lists, and
+    # commands, which no step uses, by the names of a table.
+    allowed = ("engine/call.py", "base/members.py", "cli/main.py")
+    assert offenders(dynamic_imports) == {file: ["import_module"] for file in allowed}
 
 
 def uses_of_the_environment(path: Path) -> set[str]:

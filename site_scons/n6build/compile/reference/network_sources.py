@@ -188,7 +188,7 @@ def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict
         return [{"address": _address(place, name), "bytes": place.bytes + _READ_AHEAD} for _, place in places]
 
     def read_ahead() -> list[dict[str, Any]]:
-        """Return the bytes behind buffers in which the CPU may have left an earlier buffer."""
+        """Return the bytes behind buffers that may hold an earlier buffer of the CPU."""
         by_npu = {name for epoch in network.epochs if not epoch.kernel for name in (epoch.output, *epoch.more_outputs)}
         constants = {item.name for item in network.initializers}
         by_cpu = [place for buffer, place in placement.places.items() if buffer not in by_npu | constants]
