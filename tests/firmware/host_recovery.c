@@ -4,11 +4,13 @@
  * Words are little endian.
  *
  *     in     bytes, then so many bytes of the line           out    bytes, then so many bytes of the line
- *     in     POWER, number                                   out    nothing
+ *     in     POWER, number, seed                             out    nothing
  *     in     HELD, 0 or 1                                    out    nothing
+ *     in     WORN, address                                   out    nothing
  *
- * POWER switches it on. In the middle of the erase or the program of that number, counted from 1, the power fails; 0: never. A
- * board without power, or after a reset, answers nothing. */
+ * POWER switches it on. In the middle of the erase or the program of that number, counted from 1, the power fails; 0: never. Then
+ * the first half of its bytes is done, or with a seed random bits of all. A board without power, or after a reset, answers nothing.
+ * The sector that is WORN, 0 for none, reports an erase and stays as it is. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
@@ -27,10 +29,11 @@
 
 #define POWER UINT32_MAX
 #define HELD (UINT32_MAX - 1u)
+#define WORN (UINT32_MAX - 2u)
 
 static jmp_buf off, on;
 static uint8_t heard[1u << 17], said[1u << 17];
-static uint32_t heard_bytes, heard_at, said_bytes, cut_at, writes;
+static uint32_t heard_bytes, heard_at, said_bytes, cut_at, seed, writes, worn;
 static bool is_asked, is_held;
 
 static void read_all(void *data, uint32_t bytes)
@@ -53,15 +56,20 @@ static void next_part(void)
     heard_at = heard_bytes = 0u;
     uint32_t word;
     read_all(&word, sizeof word);
-    if (word == POWER || word == HELD) {
+    if (word == POWER || word == HELD || word == WORN) {
         uint32_t number;
         read_all(&number, sizeof number);
         if (word == POWER) {
             cut_at = number;
+            read_all(&seed, sizeof seed);
             writes = said_bytes = 0u;
             longjmp(on, 1);
         }
-        is_held = number != 0u;
+        if (word == HELD) {
+            is_held = number != 0u;
+        } else {
+            worn = number;
+        }
         return;
     }
     if (word > sizeof heard) {
@@ -111,41 +119,57 @@ void n6_put_hex32(uint32_t value)
     (void)value;
 }
 
-/* Return the bytes of the next write that take place. */
-static uint32_t lasting(uint32_t bytes)
+static uint8_t random_bits(void)
 {
-    return ++writes == cut_at ? bytes / 2u : bytes;
+    /* xorshift of 32 bits. */
+    seed ^= seed << 13;
+    seed ^= seed >> 17;
+    seed ^= seed << 5;
+    return (uint8_t)(seed >> 8);
 }
 
-static void end_write(void)
+/* Write bytes, or what the power leaves of that; erase if there is no data. */
+static void put(uint8_t *flash, const uint8_t *data, uint32_t bytes)
 {
-    if (writes == cut_at) {
+    const bool is_cut = ++writes == cut_at;
+    /* A few of the bits of a torn write are done, or half or most of them. */
+    const uint32_t kind = seed % 3u;
+    for (uint32_t i = 0; i < bytes; i++) {
+        uint8_t done = i < bytes / 2u ? 0xFFu : 0u;
+        if (seed != 0u) {
+            const uint8_t one = random_bits(), other = random_bits();
+            done = kind == 0u ? one & other : kind == 1u ? one : one | other;
+        }
+        const uint8_t value = data == NULL ? 0xFFu : data[i] & flash[i];
+        flash[i] = is_cut ? (flash[i] & ~done) | (value & done) : value;
+    }
+    if (is_cut) {
         longjmp(off, 1);
     }
 }
 
 bool n6_nor_erase(uint32_t address)
 {
-    memset((void *)(uintptr_t)address, 0xFF, lasting(N6_NOR_SECTOR_BYTES));
-    end_write();
+    if (address != worn) {
+        put((uint8_t *)(uintptr_t)address, NULL, N6_NOR_SECTOR_BYTES);
+    }
     return true;
 }
 
 bool n6_nor_program(uint32_t address, const void *data, uint32_t bytes)
 {
     uint8_t *flash = (uint8_t *)(uintptr_t)address;
-    const uint32_t count = lasting(bytes);
+    const bool is_worn = worn != 0u && address - worn < N6_NOR_SECTOR_BYTES;
     if (bytes == 0u || bytes % 2u != 0u || address % 2u != 0u || address / N6_NOR_PAGE != (address + bytes - 1u) / N6_NOR_PAGE) {
         abort();
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < bytes && !is_worn; i++) {
         /* A byte that is programmed twice has an undefined content on a part that corrects errors. */
         if (flash[i] != 0xFFu) {
             abort();
         }
-        flash[i] = ((const uint8_t *)data)[i];
     }
-    end_write();
+    put(flash, data, bytes);
     return true;
 }
 

@@ -33,7 +33,7 @@ FSBL, APPLI, OTHER = Slot(BASE, SECTOR), Slot(BASE + SECTOR, 2 * SECTOR), Slot(B
 MODEL = BASE + 4 * SECTOR
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 SOURCES = ("recovery/n6_recovery.c", "bring_up/n6_frame.c", "bring_up/n6_crc32.c")
-_POWER, _HELD = 0xFFFFFFFF, 0xFFFFFFFE
+_POWER, _HELD, _WORN = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 
 
 def small_board() -> Board:
@@ -103,14 +103,21 @@ class RecoveryBoard:
         self.to_host += self.spoil(self.from_it.read(size))
         return len(data)
 
-    def switch_on(self, cut: int = 0) -> None:
-        """Switch it on; the power goes in the middle of the write of this number, from 1."""
+    def switch_on(self, cut: int = 0, seed: int = 0) -> None:
+        """Switch it on; the power goes in the middle of the write of this number, from 1.
+
+        With a seed, random bits of that write are done.
+        """
         self.to_host.clear()
-        self._send(struct.pack("<II", _POWER, cut))
+        self._send(struct.pack("<III", _POWER, cut, seed))
 
     def hold(self, is_held: bool) -> None:
         """Choose the reason why it waits, while it has no power."""
         self._send(struct.pack("<II", _HELD, is_held))
+
+    def wear(self, address: int) -> None:
+        """Make erases of one sector succeed without effect, while it has no power; 0 for no sector."""
+        self._send(struct.pack("<II", _WORN, address))
 
     def link(self) -> Link:
         """Return a connection to it."""

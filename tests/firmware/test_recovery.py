@@ -6,7 +6,7 @@ The board is the FSBL's own C on this host.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -15,10 +15,8 @@ from n6build.base.errors import N6Error
 from n6build.board.run.recovery import recover, wait_for_fsbl
 from n6build.describe.formats.recovery import CRC_REQUEST, ERASE_REQUEST, SECTOR_BYTES, WRITE_REQUEST, Type
 
-from firmware.host_recovery import APPLI, BASE, MODEL, NOR_BYTES, OTHER, RecoveryBoard, recovery_board, release
-
-BOARD = "nucleo-n657"
-OLD, NEW = release(1), release(2)
+from firmware.cut_recoveries import BOARD, CUTS, NEW, OLD, Tally, flashed, survives, worn_sectors, writes
+from firmware.host_recovery import APPLI, BASE, MODEL, NOR_BYTES, OTHER, RecoveryBoard, recovery_board
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +33,6 @@ def board(running: RecoveryBoard) -> RecoveryBoard:
     running.hold(False)
     running.switch_on()
     return running
-
-
-def flashed(board: RecoveryBoard) -> bytes:
-    """Give the board the old release in both slots, and return its flash."""
-    recover(board.link(), BOARD, OLD)
-    content = bytearray(board.content())
-    size = OLD.sectors[0].size
-    at, of = OTHER.address - BASE, APPLI.address - BASE
-    content[at : at + size] = content[of : of + size]
-    board.put(bytes(content))
-    return bytes(content)
 
 
 def test_an_empty_board_gets_the_release_and_keeps_its_fsbl(board: RecoveryBoard) -> None:
@@ -69,29 +56,6 @@ def test_only_what_a_board_lacks_is_sent(board: RecoveryBoard) -> None:
     assert board.holds(NEW)
 
 
-def writes(board: RecoveryBoard, before: bytes) -> int:
-    """Return the number of writes of a recovery of this flash."""
-    low, high = 1, 2
-    while not survives(board, before, high):
-        low, high = high, 2 * high
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if survives(board, before, middle) else (middle + 1, high)
-    return low - 1
-
-
-def survives(board: RecoveryBoard, before: bytes, cut: int) -> bool:
-    """Return True if a recovery ends before its write of this number."""
-    board.put(before)
-    board.switch_on(cut)
-    try:
-        recover(board.link(), BOARD, NEW)
-    except N6Error as error:
-        assert error.id == "N6-LINK-001"
-        return False
-    return True
-
-
 @pytest.mark.parametrize("stride", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_power_may_go_in_each_write(stride: int, board: RecoveryBoard) -> None:
     """Nothing can start then, unless it is whole, and the next recovery goes on."""
@@ -109,6 +73,25 @@ def test_the_power_may_go_in_each_write(stride: int, board: RecoveryBoard) -> No
         assert board.holds(NEW)
         # What was written is not sent again.
         assert board.requests - sent < count - cut + 120
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=lambda cut: cut.__name__)
+def test_whatever_is_cut_or_damaged_starts_whole_or_waits(board: RecoveryBoard, cut: Callable[..., Tally]) -> None:
+    """tools/bench.py cuts tries all of them."""
+    tally = cut(board, 1 if cut is worn_sectors else 41)
+    assert tally.cuts > 7
+    assert tally.whole + tally.waiting == tally.cuts
+    assert (tally.damaged, tally.lost) == (0, 0)
+
+
+def test_a_slot_that_does_not_erase_is_reported(board: RecoveryBoard) -> None:
+    """Without that, the older Appli in it may start."""
+    board.put(flashed(board))
+    board.wear(OTHER.address)
+    board.switch_on()
+    with pytest.raises(N6Error, match=f"0x{OTHER.address:08X}: error N6-RECOVER-004"):
+        recover(board.link(), BOARD, NEW)
+    board.wear(0)
 
 
 def test_another_board_is_refused_by_its_name(board: RecoveryBoard) -> None:

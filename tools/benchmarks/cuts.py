@@ -5,21 +5,30 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from firmware.cut_updates import CUTS
+from firmware import cut_recoveries, cut_updates
 from firmware.host_fsbl import host_board
+from firmware.host_recovery import recovery_board
 
 from benchmarks.measure import Head, Rows
 
 
 def cuts(stride: int = 1) -> Rows:
-    """Yield the cuts and damages of an update, with the ends of the boards.
+    """Yield the cuts and damages of an update and of a recovery, with the ends of the boards.
 
     Args:
         stride: 1 tries every byte and bit; 100 each hundredth.
     """
     yield Head(("cut or damage", "tried", "starts", "end with the new Appli", "with an older one", "stopped"))
     with tempfile.TemporaryDirectory() as folder, host_board(Path(folder)) as board:
-        for name, cut in CUTS.items():
+        for name, cut in cut_updates.CUTS.items():
             found = cut(board, stride)
             numbers = (found.cuts, found.boots, found.new, found.old, found.stopped)
             yield name, *(f"{number:,}" for number in numbers)
+    yield Head(
+        ("cut or damage of a recovery", "tried", "start a whole Appli", "wait", "start another", "recoveries", "lost")
+    )
+    with tempfile.TemporaryDirectory() as folder, recovery_board(Path(folder)) as recovered:
+        for name, cut_recovery in cut_recoveries.CUTS.items():
+            end = cut_recovery(recovered, stride)
+            counts = (end.cuts, end.whole, end.waiting, end.damaged, end.recoveries, end.lost)
+            yield name, *(f"{number:,}" for number in counts)

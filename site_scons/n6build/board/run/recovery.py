@@ -156,6 +156,7 @@ def send(link: Link, release: Release) -> Recovered:
     _erase(link, release.appli)
     for place in stale:
         _erase(link, place)
+    _check(link, [Span(place, SECTOR_BYTES) for place in stale], [empty] * len(stale))
     rest = sorted(place for place in lacking if place != release.appli)
     size = kib((len(rest) + 1) * SECTOR_BYTES)
     say("Recover", f"{size} to send", f"about {(len(rest) + 1) * _SECTOR_S:.0f} s at 115200 baud")
@@ -227,9 +228,14 @@ def _write(link: Link, address: int, data: bytes) -> None:
     blocks = [(address + at, data[at : at + DATA_MAX]) for at in reversed(range(0, len(data), DATA_MAX))]
     payloads = [WRITE_REQUEST.pack(address=place) + block for place, block in blocks if block.strip(_ERASED)]
     _carried_out(link, Type.WRITE, payloads)
-    if _crcs(link, [Span(address, len(data))]) != [zlib.crc32(data)]:
-        what = "the flash holds other bytes than were written"
-        raise N6Error("N6-RECOVER-004", what, where=f"0x{address:08X}", hint="repeat it; the part may be worn")
+    _check(link, [Span(address, len(data))], [zlib.crc32(data)])
+
+
+def _check(link: Link, spans: Sequence[Span], expected: Sequence[int]) -> None:
+    for span, found, crc in zip(spans, _crcs(link, spans), expected, strict=True):
+        if found != crc:
+            what = "the flash holds other bytes than were written"
+            raise N6Error("N6-RECOVER-004", what, where=f"0x{span.address:08X}", hint="repeat it; the part may be worn")
 
 
 def _carried_out(link: Link, kind: Type, payloads: Sequence[bytes], answer_s: float = 0.0) -> list[bytes]:
