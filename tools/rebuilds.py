@@ -37,10 +37,16 @@ Edit = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a project; `make` makes it in the project's folder."""
+    """A change of a project.
+
+    Attributes:
+        make: Makes it in the project's folder.
+        prepare: Made and built before it; None for nothing.
+    """
 
     name: str
     make: Edit
+    prepare: Edit | None = None
 
 
 # A step with unchanged outputs may run for these reasons, by its verb.
@@ -181,6 +187,7 @@ NOR = "boards/nor/macronix-octal.yaml"
 MODEL = "models/miniresnet/model.yaml"
 # This check finds nothing in the model.
 _WAIVED = f"N6-CHECK-{12:03}"
+_RECOVERY = replaced("firmware/recovery/n6_recovery.c", "PIN_SETTLES_US 100u", "PIN_SETTLES_US 200u")
 
 CHANGES = (
     Change("a comment in board.yaml", replaced(BOARD, "soc: stm32n657", "soc: stm32n657  # new")),
@@ -252,6 +259,10 @@ CHANGES = (
         "a text in the FSBL",
         replaced("firmware/fsbl/main.c", "not switch to the internal", "not change to the internal"),
     ),
+    Change("the firmware of the recovery, without recovery=on", _RECOVERY),
+    Change(
+        "the firmware of the recovery, with recovery=on", _RECOVERY, appended("n6build.local.yaml", "recovery: on\n")
+    ),
     Change("a text in the Appli", replaced("firmware/appli/main.c", "rejects its", "REJECTS its")),
     Change("a macro in a header of the Appli", appended("firmware/appli/n6_slot.h", "#define N6_NEW 1\n")),
     Change(
@@ -307,6 +318,9 @@ def ran_after(change: Change, project: Path, folder: Path) -> list[Ran]:
     """Return the steps of a build after a change, in the order in which they ran."""
     with tempfile.TemporaryDirectory(dir=folder) as other:
         root = Path(shutil.copytree(project, Path(other) / "project", symlinks=True))
+        if change.prepare:
+            change.prepare(root)
+            scons(root)
         before = (root / _LEDGER).read_text().splitlines()
         change.make(root)
         scons(root)
