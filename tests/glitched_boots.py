@@ -1,20 +1,23 @@
-"""Boots of a verifying FSBL without one instruction, with a wrong Appli.
+"""Boots of a verifying FSBL with a glitch, and with a wrong Appli.
 
-An instruction is replaced by NOP in the image, so that all its executions are skipped. That is more
-than a glitch does, which skips one. NOPs have the instruction's length, so that IT blocks keep their
-conditions.
+If all executions of an instruction are skipped, it is replaced by NOP in the image. That is more than a
+glitch does, which skips one. NOPs have the instruction's length, so that IT blocks keep their
+conditions. The emulator skips a single execution, or flips a bit of a register before it.
 """
 
 from __future__ import annotations
 
+import json
+import random
 import re
 import struct
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +52,8 @@ DECISION = re.compile(
 ONLY_SIGNED = frozenset({"br_ecdsa_i31_vrfy_raw", "api_muladd", "multiply_and_add"})
 # Curve, numbers and SHA-256.
 ARITHMETIC = re.compile(r"br_\w+|p256_\w+|\w+_f256|point_\w+|sha2\w*|api_\w+")
+# Share of the arithmetic in random glitches.
+ARITHMETIC_SHARE = 0.15
 # A refused Appli takes 39 million instructions, of which 18 million come before the verification.
 LIMITS = Limits(60_000_000, 40_000_000, until=FIRST)
 # Slots of FSBL and Appli are in the first 4 MiB.
@@ -57,9 +62,17 @@ NOR_BYTES = 4 << 20
 _FUSES = Fuse(BOARD.soc.security_counter, 1), Fuse(BOARD.soc.revoked_keys, 0b10)
 FLOORED = replace(BOARD, fuses=(*BOARD.fuses, *_FUSES))
 _NOPS = {2: bytes.fromhex("00bf"), 4: bytes.fromhex("aff30080")}
-_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]{4}(?: [0-9a-f]{4})?) *\t(\S+)")
+_LINE = re.compile(r"^\s*([0-9a-f]+):\t([0-9a-f]{4}(?: [0-9a-f]{4})?) *\t(\S+)(?:\t([^;@<]*))?")
+_NAMES = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "sl", "fp", "ip", "sp", "lr")
+_REGISTER = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+# Instructions that only write their first register, or only read it.
+_LOADS = re.compile(r"ldr|mov(?!t)|mvn|mrs|adr|[us]xt|clz|rev|cset")
+_STORES = re.compile(r"str|stm|push|[us]mlal|bfi|cmp|cmn|tst|teq")
+# Their condition, or their carry, is in the flags.
+_READS_FLAGS = re.compile(r"(?:adc|sbc|cs|cin|cneg).*|.+(?:eq|ne|cs|cc|mi|pl|hi|ls|ge|lt|gt|le)(?:\.[nw])?")
+_SP, FLAGS = 13, 16
 _SYMBOL = re.compile(r"^([0-9a-f]{8}) <([^>]+)>:$")
-End = Literal["refused", "stopped", "started"]
+End = Literal["refused", "stopped", "started", "not executed"]
 
 
 @dataclass(frozen=True)
@@ -71,12 +84,55 @@ class Instruction:
         address: Address in RAM.
         size: Bytes, 2 or 4.
         text: Its mnemonic.
+        operands: Text of its operands.
     """
 
     function: str
     address: int
     size: int
     text: str
+    operands: str = ""
+
+    @property
+    def reads(self) -> list[int]:
+        """Return the numbers of the registers that it reads, with `FLAGS` for the flags.
+
+        Of the registers that an instruction with three or more operands writes, only the first is left out.
+        """
+        named = [_NAMES.index(name) for name in _REGISTER.findall(self.operands)]
+        operands = re.sub(r"[\[{].*?[\]}]", "", self.operands).count(",") + 1
+        if self.text.startswith("pop"):
+            named = []
+        elif self.text.startswith("ldm"):
+            named = named[:1]
+        elif _LOADS.match(self.text) or (operands > 2 and not _STORES.match(self.text)):
+            named = named[1:]
+        stack = [_SP] if self.text.startswith(("push", "pop")) else []
+        return sorted({*named, *stack, *([FLAGS] if _READS_FLAGS.fullmatch(self.text) else [])})
+
+
+@dataclass(frozen=True)
+class Glitch:
+    """A glitch at an instruction.
+
+    Attributes:
+        execution: Number of the execution, from 1; 0 for all, which are skipped.
+        register: Register in which a bit flips before the execution; None to skip it.
+        bit: Number of the bit.
+    """
+
+    at: Instruction
+    execution: int = 0
+    register: int | None = None
+    bit: int = 0
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Return the property of the virtual board, empty for all executions."""
+        if not self.execution:
+            return ()
+        what = (self.at.size,) if self.register is None else (self.register, self.bit)
+        return (self.at.address, self.execution, *what)
 
 
 def _program() -> bytes:
@@ -171,7 +227,9 @@ def instructions_of(elf: Path) -> list[Instruction]:
         if symbol := _SYMBOL.match(line):
             function = symbol[2]
         elif (match := _LINE.match(line)) and not match[3].startswith("."):
-            found.append(Instruction(function, int(match[1], 16), len(match[2].replace(" ", "")) // 2, match[3]))
+            found.append(
+                Instruction(function, int(match[1], 16), len(match[2].replace(" ", "")) // 2, match[3], match[4] or "")
+            )
     return found
 
 
@@ -181,14 +239,14 @@ SIGNED = ("a bit of the program", "forged: only the key's point", "forged: only 
 
 @dataclass(frozen=True)
 class Try:
-    """A boot without an instruction, and its end.
+    """A boot with a glitch, and its end.
 
     Attributes:
         wrong: The Appli, a key of `WRONG`.
     """
 
     wrong: str
-    skipped: Instruction
+    glitch: Glitch
     end: End
 
 
@@ -219,47 +277,111 @@ class Fsbl:
     def applis(self) -> dict[str, bytes]:
         return {name: bytes(make(self.folder)) for name, (make, _) in WRONG.items()}
 
-    def end_of(self, wrong: str, skipped: Instruction | None) -> End:
-        """Boot with an Appli of `WRONG` and without an instruction; return the end."""
-        return self._end(self.applis[wrong], skipped)
+    def end_of(self, wrong: str, glitch: Glitch | None) -> End:
+        """Boot with an Appli of `WRONG` and with a glitch; return the end."""
+        return self._end(self.applis[wrong], glitch)
 
-    def end_of_good(self) -> End:
+    def end_of_good(self, glitch: Glitch | None = None) -> End:
         """Boot with a good Appli; return the end."""
-        return self._end(bytes(signed(self.folder)), None)
+        return self._end(bytes(signed(self.folder)), glitch)
 
-    def _end(self, appli: bytes, skipped: Instruction | None) -> End:
-        data = bytearray(self.payload.data)
-        if skipped:
-            at = skipped.address - self.payload.address
-            data[at : at + skipped.size] = _NOPS[skipped.size]
-        fsbl = with_boot_header(bytes(data), self.payload.address, BinaryType.FSBL, BOARD.soc.boot.payload_offset)
+    @cached_property
+    def executed(self) -> dict[str, frozenset[int]]:
+        """Return the addresses of the code that runs with each wrong Appli, until the refusal."""
+        return {name: self._executed(appli) for name, appli in self.applis.items()}
+
+    def _executed(self, appli: bytes) -> frozenset[int]:
+        profile = self.folder / "profile.json"
+        boot = replace(self._boot(appli, self.payload.data), profile=profile)
+        run_nor(self.emulator, boot, programs=[], stop=lambda _: False, limits=LIMITS)
+        # Code is translated immediately before it runs, by blocks.
+        places = json.loads(profile.read_text())["places"]
+        starts = [(address, size // blocks) for address, _, _, blocks, size in places if blocks]
+        return frozenset(at for address, size in starts for at in range(address, address + size, 2))
+
+    def _boot(self, appli: bytes, program: bytes) -> NorBoot:
+        fsbl = with_boot_header(program, self.payload.address, BinaryType.FSBL, BOARD.soc.boot.payload_offset)
         parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: appli}
-        nor = write_nor(self.folder / f"nor-{threading.get_ident()}.bin", parts, NOR_BYTES)
+        return NorBoot(write_nor(self.folder / f"nor-{threading.get_ident()}.bin", parts, NOR_BYTES), FLOORED)
+
+    def _end(self, appli: bytes, glitch: Glitch | None) -> End:
+        data = bytearray(self.payload.data)
+        numbers = glitch.numbers if glitch else ()
+        if glitch and not numbers:
+            at = glitch.at.address - self.payload.address
+            data[at : at + glitch.at.size] = _NOPS[glitch.at.size]
+        limits = replace(LIMITS, glitch=numbers)
         # The emulator also ends after the Appli's refusal, once nothing can wake the processor: a refusal that
         # runs on into a start counts as a start.
-        result = run_nor(self.emulator, NorBoot(nor, FLOORED), programs=[], stop=lambda _: False, limits=LIMITS)
+        boot = self._boot(appli, bytes(data))
+        result = run_nor(self.emulator, boot, programs=[], stop=lambda _: False, limits=limits)
+        # The virtual board writes the state before a glitch.
+        if numbers and numbers[0] not in (state.registers[15] for state in result.stops.functions):
+            return "not executed"
         if result.ended == "until":
             return "started"
         return "refused" if any("N6-FW-09" in line for line in result.lines) else "stopped"
 
-    def tries(self, stride: int = 1, arithmetic: int = 100, jobs: int = 1) -> Iterator[Try]:
-        """Skip instructions one by one, with each wrong Appli that they can matter to.
+    @cached_property
+    def decision(self) -> list[tuple[str, Instruction]]:
+        """Return the wrong Applis with the instructions of the decision that matter to each."""
+        decision = [each for each in self.instructions if DECISION.fullmatch(each.function)]
+        return [
+            (name, each) for name in WRONG for each in decision if name in SIGNED or each.function not in ONLY_SIGNED
+        ]
+
+    @cached_property
+    def arithmetic(self) -> list[tuple[str, Instruction]]:
+        """Return the same for the arithmetic."""
+        others = [each for each in self.instructions if ARITHMETIC.fullmatch(each.function)]
+        return [(name, each) for name in SIGNED for each in others if not DECISION.fullmatch(each.function)]
+
+    def skips(self, stride: int = 1, arithmetic: int = 100, jobs: int = 1) -> Iterator[Try]:
+        """Skip all executions of instructions one by one, with each wrong Appli.
 
         Args:
             stride: 1 tries each instruction of the decision, 20 every twentieth.
             arithmetic: The same for the arithmetic.
             jobs: Boots at the same time.
         """
-        decision = [each for each in self.instructions if DECISION.fullmatch(each.function)]
-        others = [each for each in self.instructions if ARITHMETIC.fullmatch(each.function)]
-        others = [each for each in others if not DECISION.fullmatch(each.function)]
-        wanted = [
-            (name, each) for name in WRONG for each in decision if name in SIGNED or each.function not in ONLY_SIGNED
-        ]
-        wanted = wanted[::stride] + [(name, each) for name in SIGNED for each in others][::arithmetic]
+        wanted = [*self.decision[::stride], *self.arithmetic[::arithmetic]]
+        return self._tries(((name, Glitch(each)) for name, each in wanted), jobs)
+
+    def random_flips(self, count: int, jobs: int = 1, seed: int = 39) -> Iterator[Try]:
+        """Flip a bit of a register that an instruction reads, before one of its executions."""
+        return self._tries(islice(self._random(random.Random(seed), _flip), count), jobs)
+
+    def random_skips(self, count: int, jobs: int = 1, seed: int = 39) -> Iterator[Try]:
+        """Skip one execution of an instruction."""
+        return self._tries(islice(self._random(random.Random(seed), _skip), count), jobs)
+
+    def _random(
+        self, source: random.Random, glitch: Callable[[random.Random, Instruction, int], Glitch | None]
+    ) -> Iterator[tuple[str, Glitch]]:
+        """Yield random glitches of the decision, and some of the arithmetic, without an end."""
+        while True:
+            is_arithmetic = source.random() < ARITHMETIC_SHARE
+            name, at = source.choice(self.arithmetic if is_arithmetic else self.decision)
+            # Instructions of the decision run a few times, those of the arithmetic often.
+            execution = int(2 ** source.uniform(0, 10)) if is_arithmetic else source.choice((1, 1, 1, 2, 3))
+            if at.address in self.executed[name] and (chosen := glitch(source, at, execution)):
+                yield name, chosen
+
+    def _tries(self, wanted: Iterable[tuple[str, Glitch]], jobs: int) -> Iterator[Try]:
         self.applis, self.payload, self.emulator  # noqa: B018 - threads share what is computed before.
         with ThreadPoolExecutor(jobs) as pool:
             yield from pool.map(lambda each: Try(each[0], each[1], self.end_of(*each)), wanted)
+
+
+def _flip(source: random.Random, at: Instruction, execution: int) -> Glitch | None:
+    if not at.reads:
+        return None
+    register = source.choice(at.reads)
+    return Glitch(at, execution, register, source.randrange(28, 32) if register == FLAGS else source.randrange(32))
+
+
+def _skip(source: random.Random, at: Instruction, execution: int) -> Glitch:
+    return Glitch(at, execution)
 
 
 def verifying_fsbl(folder: Path) -> Fsbl:

@@ -1,9 +1,9 @@
-"""A verifying FSBL without one of its instructions starts no wrong Appli."""
+"""A verifying FSBL with a glitch starts no wrong Appli."""
 
 from __future__ import annotations
 
 import pytest
-from glitched_boots import WRONG, Fsbl, verifying_fsbl
+from glitched_boots import FLAGS, WRONG, Fsbl, Glitch, Try, verifying_fsbl
 
 
 @pytest.fixture(scope="module")
@@ -16,11 +16,39 @@ def fsbl(tmp_path_factory: pytest.TempPathFactory) -> Fsbl:
     ("stride", "arithmetic"), [(149, 5000), pytest.param(20, 200, marks=pytest.mark.slow)], ids=["few", "more"]
 )
 def test_no_skipped_instruction_starts_a_wrong_appli(fsbl: Fsbl, stride: int, arithmetic: int) -> None:
-    tries = list(fsbl.tries(stride, arithmetic))
+    tries = list(fsbl.skips(stride, arithmetic))
     assert {each.wrong for each in tries} == set(WRONG)
     assert [each for each in tries if each.end == "started"] == []
     # Most instructions decide nothing, or are not executed with this Appli.
     assert sum(each.end == "refused" for each in tries) > len(tries) / 2
+
+
+COUNTS = pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)], ids=["few", "more"])
+
+
+@COUNTS
+def test_no_flipped_bit_of_a_register_starts_a_wrong_appli(fsbl: Fsbl, count: int) -> None:
+    assert_refused(list(fsbl.random_flips(count)))
+
+
+@COUNTS
+def test_no_single_skip_starts_a_wrong_appli(fsbl: Fsbl, count: int) -> None:
+    assert_refused(list(fsbl.random_skips(count)))
+
+
+def assert_refused(tries: list[Try]) -> None:
+    assert [each for each in tries if each.end == "started"] == []
+    done = [each for each in tries if each.end != "not executed"]
+    assert len(done) > len(tries) / 4
+    assert sum(each.end == "refused" for each in done) > len(done) / 3
+
+
+def test_a_glitch_has_an_effect(fsbl: Fsbl) -> None:
+    """Even one that refuses a good Appli is seen."""
+    check = [each for each in fsbl.instructions if each.function == "n6_trust_check_appli" and each.reads == [FLAGS]]
+    assert "refused" in {fsbl.end_of_good(Glitch(each, 1, FLAGS, 30)) for each in check[:8]}
+    first = next(each for each in fsbl.instructions if each.function == "n6_trust_check_appli")
+    assert fsbl.end_of_good(Glitch(first, 2, 0, 0)) == "not executed"
 
 
 def test_a_start_is_seen(fsbl: Fsbl) -> None:

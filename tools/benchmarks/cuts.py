@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from firmware import cut_recoveries, cut_updates
+from firmware.cut_recoveries import CUTS as RECOVERY_CUTS
+from firmware.cut_updates import CUTS as UPDATE_CUTS
 from firmware.host_fsbl import host_board
 from firmware.host_recovery import recovery_board
 
@@ -20,7 +21,7 @@ def cuts(stride: int = 1) -> Rows:
     """
     yield Head(("cut or damage", "tried", "starts", "end with the new Appli", "with an older one", "stopped"))
     with tempfile.TemporaryDirectory() as folder, host_board(Path(folder)) as board:
-        for name, cut in cut_updates.CUTS.items():
+        for name, cut in UPDATE_CUTS.items():
             found = cut(board, stride)
             numbers = (found.cuts, found.boots, found.new, found.old, found.stopped)
             yield name, *(f"{number:,}" for number in numbers)
@@ -28,7 +29,7 @@ def cuts(stride: int = 1) -> Rows:
         ("cut or damage of a recovery", "tried", "start a whole Appli", "wait", "start another", "recoveries", "lost")
     )
     with tempfile.TemporaryDirectory() as folder, recovery_board(Path(folder)) as recovered:
-        for name, cut_recovery in cut_recoveries.CUTS.items():
+        for name, cut_recovery in RECOVERY_CUTS.items():
             end = cut_recovery(recovered, stride)
             counts = (end.cuts, end.whole, end.waiting, end.damaged, end.recoveries, end.lost)
             yield name, *(f"{number:,}" for number in counts)

@@ -122,6 +122,8 @@ uint32_t n6virt_waits_for(uint32_t *pc, uint64_t *reads);
 /* Append a list of words, or the content of memory with its address, as fields of JSON with a comma before them. */
 void n6virt_add_words(GString *text, const char *name, const uint32_t *words, unsigned count);
 void n6virt_add_memory(GString *text, const char *name, uint32_t address, uint32_t bytes);
+/* Write the processor's state, before the instruction at pc, as one of the stops of this run. */
+void n6virt_write_state(uint32_t pc);
 
 /* Findings: faults that the board reports, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */

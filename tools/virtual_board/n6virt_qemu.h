@@ -10,6 +10,7 @@
 
 #if QEMU_VERSION_MAJOR < 10
 
+#include "exec/exec-all.h"
 #include "hw/core/tcg-cpu-ops.h"
 #include "qemu/main-loop.h"
 #include "sysemu/cpu-timers.h"
@@ -32,9 +33,16 @@ static inline void n6virt_lock(void)
     qemu_mutex_lock_iothread();
 }
 
+/* Let the executed instructions be counted between two blocks of code, where the count is exact. */
+static inline void n6virt_allow_count(CPUState *cpu)
+{
+    cpu->can_do_io = 1;
+}
+
 #else
 
 #include "accel/tcg/cpu-ops.h"
+#include "exec/cpu-common.h"
 #include "hw/resettable.h"
 #include "qemu/main-loop.h"
 #include "system/cpu-timers.h"
@@ -55,6 +63,11 @@ static inline void *n6virt_env(CPUState *cpu)
 static inline void n6virt_lock(void)
 {
     bql_lock();
+}
+
+static inline void n6virt_allow_count(CPUState *cpu)
+{
+    cpu->neg.can_do_io = true;
 }
 
 #endif

@@ -110,7 +110,7 @@ static void add_state(GString *text)
     g_string_append(text, "}");
 }
 
-static void write_state(uint32_t pc)
+void n6virt_write_state(uint32_t pc)
 {
     GString *text;
 
@@ -130,7 +130,7 @@ static void fetched(uint32_t pc, uint32_t bytes)
     bool faults = exception >= HARD_FAULT && exception <= SECURE_FAULT && IS_RETURN(env->regs[14]) && env->regs[15] == pc;
 
     if (faults || (stops && g_hash_table_contains(stops, GUINT_TO_POINTER(pc)))) {
-        write_state(pc);
+        n6virt_write_state(pc);
     }
 }
 

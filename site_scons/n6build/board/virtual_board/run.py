@@ -87,6 +87,7 @@ class Limits:
         text: Text on the console that ends the run; empty for none.
         cut: Number of the write to the NOR's array, from 1, in whose middle the power goes.
         shown: Number of the picture on the panel, from 1, that ends the run.
+        glitch: Numbers of property `glitch` (tools/virtual_board/n6virt_glitch.c); empty for none.
     """
 
     instructions: int | None = 40_000_000_000
@@ -95,6 +96,7 @@ class Limits:
     text: str = ""
     cut: int | None = None
     shown: int | None = None
+    glitch: tuple[int, ...] = ()
 
     @property
     def options(self) -> str:
@@ -106,14 +108,13 @@ class Limits:
             "until-text": self.text.encode().hex() or None,
             "nor-cut": self.cut,
             "shown": self.shown,
+            "glitch": "/".join(map(str, self.glitch)) or None,
         }
         return ",".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
 UNLIMITED = Limits(None, None)
-_CRASH_HINT = (
-    "report it: no program may end the emulator; N6-VB-006 also follows where the system ends it for lack of memory"
-)
+_CRASH_HINT = "report it: no program may end the emulator; lack of memory on this computer also ends it"
 Ended = Literal["stopped", "timeout", "silent", "until", "cut", "exited"]
 # Ends by the words of the emulator's summary.
 _ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until", "cut": "cut"}
@@ -234,9 +235,9 @@ def _nor_options(boot: NorBoot) -> str:
 def _command(
     emulator: Path, machine: str, findings: Path, console: str, limits: Limits, guest_time: Path | None
 ) -> list[str]:
-    options = ["stm32n6virt", machine, f"findings={_quoted(findings)}", limits.options]
-    if guest_time:
-        options.append(f"guest-time={_quoted(guest_time)}")
+    files = {"findings": findings, "guest-time": guest_time}
+    named = (f"{name}={_quoted(path)}" for name, path in files.items() if path)
+    options = ["stm32n6virt", machine, *named, limits.options]
     quiet = ["-display", "none", "-monitor", "none"]
     return [str(emulator), "-M", ",".join(filter(None, options)), *quiet, "-serial", console, *GUEST_TIME_OPTIONS]
 
