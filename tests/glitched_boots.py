@@ -95,9 +95,9 @@ class Instruction:
 
     @property
     def reads(self) -> list[int]:
-        """Return the numbers of the registers that it reads, with `FLAGS` for the flags.
+        """Return the numbers of the registers that it reads.
 
-        Of the registers that an instruction with three or more operands writes, only the first is left out.
+        The flags are `FLAGS`. Of the registers that an instruction with three or more operands writes, only the first is left out.
         """
         named = [_NAMES.index(name) for name in _REGISTER.findall(self.operands)]
         operands = re.sub(r"[\[{].*?[\]}]", "", self.operands).count(",") + 1
@@ -287,7 +287,7 @@ class Fsbl:
 
     @cached_property
     def executed(self) -> dict[str, frozenset[int]]:
-        """Return the addresses of the code that runs with each wrong Appli, until the refusal."""
+        """Return the addresses of the code that refuses each wrong Appli."""
         return {name: self._executed(appli) for name, appli in self.applis.items()}
 
     def _executed(self, appli: bytes) -> frozenset[int]:
@@ -324,7 +324,7 @@ class Fsbl:
 
     @cached_property
     def decision(self) -> list[tuple[str, Instruction]]:
-        """Return the wrong Applis with the instructions of the decision that matter to each."""
+        """Return the wrong Applis, each with the instructions that may refuse it."""
         decision = [each for each in self.instructions if DECISION.fullmatch(each.function)]
         return [
             (name, each) for name in WRONG for each in decision if name in SIGNED or each.function not in ONLY_SIGNED
@@ -348,7 +348,7 @@ class Fsbl:
         return self._tries(((name, Glitch(each)) for name, each in wanted), jobs)
 
     def random_flips(self, count: int, jobs: int = 1, seed: int = 39) -> Iterator[Try]:
-        """Flip a bit of a register that an instruction reads, before one of its executions."""
+        """Flip a bit of a register before an execution that reads it."""
         return self._tries(islice(self._random(random.Random(seed), _flip), count), jobs)
 
     def random_skips(self, count: int, jobs: int = 1, seed: int = 39) -> Iterator[Try]:
@@ -358,7 +358,7 @@ class Fsbl:
     def _random(
         self, source: random.Random, glitch: Callable[[random.Random, Instruction, int], Glitch | None]
     ) -> Iterator[tuple[str, Glitch]]:
-        """Yield random glitches of the decision, and some of the arithmetic, without an end."""
+        """Yield random glitches of the decision, and some of the arithmetic, for ever."""
         while True:
             is_arithmetic = source.random() < ARITHMETIC_SHARE
             name, at = source.choice(self.arithmetic if is_arithmetic else self.decision)

@@ -1,4 +1,4 @@
-"""Cuts of a recovery over the console, and damages of the flash afterwards.
+"""Cuts of a recovery over the console, and damages of its release.
 
 The board is the FSBL's own C on this host. After each cut something whole may start, or the board waits,
 and the next recovery ends it.

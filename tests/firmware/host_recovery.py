@@ -116,7 +116,10 @@ class RecoveryBoard:
         self._send(struct.pack("<II", _HELD, is_held))
 
     def wear(self, address: int) -> None:
-        """Make erases of one sector succeed without effect, while it has no power; 0 for no sector."""
+        """Make erases of one sector succeed without effect; 0 for no sector.
+
+        The board has no power meanwhile.
+        """
         self._send(struct.pack("<II", _WORN, address))
 
     def link(self) -> Link:

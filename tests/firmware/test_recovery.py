@@ -85,7 +85,7 @@ def test_whatever_is_cut_or_damaged_starts_whole_or_waits(board: RecoveryBoard, 
 
 
 def test_a_slot_that_does_not_erase_is_reported(board: RecoveryBoard) -> None:
-    """Without that, the older Appli in it may start."""
+    """The older Appli in it could start."""
     board.put(flashed(board))
     board.wear(OTHER.address)
     board.switch_on()

@@ -44,7 +44,7 @@ def assert_refused(tries: list[Try]) -> None:
 
 
 def test_a_glitch_has_an_effect(fsbl: Fsbl) -> None:
-    """Even one that refuses a good Appli is seen."""
+    """A glitch that refuses a good Appli is seen."""
     check = [each for each in fsbl.instructions if each.function == "n6_trust_check_appli" and each.reads == [FLAGS]]
     assert "refused" in {fsbl.end_of_good(Glitch(each, 1, FLAGS, 30)) for each in check[:8]}
     first = next(each for each in fsbl.instructions if each.function == "n6_trust_check_appli")

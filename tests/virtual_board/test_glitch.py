@@ -1,4 +1,4 @@
-"""Glitches of the virtual board's processor: one skipped instruction, one flipped bit."""
+"""Glitches of the virtual board: one skipped instruction, one flipped bit."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from benchmarks.measure import Head, Rows
 
 
 def cuts(stride: int = 1) -> Rows:
-    """Yield the cuts and damages of an update and of a recovery, with the ends of the boards.
+    """Yield the cuts and damages of updates and recoveries, with their ends.
 
     Args:
         stride: 1 tries every byte and bit; 100 each hundredth.

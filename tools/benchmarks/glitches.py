@@ -13,7 +13,7 @@ from benchmarks.measure import Head, Rows
 
 
 def glitches(stride: int = 1, arithmetic: int = 100, skips: int = 2000, flips: int = 6000, jobs: int = 2) -> Rows:
-    """Yield the ends of boots of a verifying FSBL with skipped instructions or flipped bits of registers.
+    """Yield the ends of boots with skipped instructions or flipped bits.
 
     Args:
         stride: 1 skips all executions of each instruction of the decision, 20 of each twentieth, 0 of none.
