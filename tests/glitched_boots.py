@@ -2,7 +2,7 @@
 
 If all executions of an instruction are skipped, it is replaced by NOP in the image. That is more than a
 glitch does, which skips one. NOPs have the instruction's length, so that IT blocks keep their
-conditions. The emulator skips a single execution, or flips a bit of a register before it.
+conditions. The emulator skips one execution, or flips a bit before it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import struct
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -24,9 +24,10 @@ from typing import Literal
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256, Hash
 from firmware_build import BOARD, write_nor
+from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
 from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, run_nor
+from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.describe.formats.release import SIGNATURE_BYTES
 from n6build.describe.hardware.board import Fuse
@@ -52,7 +53,6 @@ DECISION = re.compile(
 ONLY_SIGNED = frozenset({"br_ecdsa_i31_vrfy_raw", "api_muladd", "multiply_and_add"})
 # Curve, numbers and SHA-256.
 ARITHMETIC = re.compile(r"br_\w+|p256_\w+|\w+_f256|point_\w+|sha2\w*|api_\w+")
-# Share of the arithmetic in random glitches.
 ARITHMETIC_SHARE = 0.15
 # A refused Appli takes 39 million instructions, of which 18 million come before the verification.
 LIMITS = Limits(60_000_000, 40_000_000, until=FIRST)
@@ -97,7 +97,7 @@ class Instruction:
     def reads(self) -> list[int]:
         """Return the numbers of the registers that it reads.
 
-        The flags are `FLAGS`. Of the registers that an instruction with three or more operands writes, only the first is left out.
+        The flags are `FLAGS`. If it writes two registers, the second is among them.
         """
         named = [_NAMES.index(name) for name in _REGISTER.findall(self.operands)]
         operands = re.sub(r"[\[{].*?[\]}]", "", self.operands).count(",") + 1
@@ -135,7 +135,8 @@ class Glitch:
         return (self.at.address, self.execution, *what)
 
 
-def _program() -> bytes:
+def program() -> bytes:
+    """Return an unsigned Appli that only sleeps."""
     payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER + bytes(range(80))
     return with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
 
@@ -143,19 +144,19 @@ def _program() -> bytes:
 def signed(folder: Path, *, counter: int = 1, board: str = BOARD.name) -> bytearray:
     """Return a signed program that only sleeps."""
     key = key_file(folder, SECRET)
-    return bytearray(signed_appli(_program(), counter, board, partial(signature, key, public_point(key))))
+    return bytearray(signed_appli(program(), counter, board, partial(signature, key, public_point(key))))
 
 
 def _by_revoked(folder: Path) -> bytearray:
     key = key_file(folder, REVOKED)
-    return bytearray(signed_appli(_program(), 1, BOARD.name, partial(signature, key, public_point(key)), 1))
+    return bytearray(signed_appli(program(), 1, BOARD.name, partial(signature, key, public_point(key)), 1))
 
 
 def _with_key(folder: Path) -> bytearray:
     """Return an Appli that names a key in its own bytes, behind those of the board."""
     key = key_file(folder, OF_AN_ATTACKER)
     point = public_point(key)
-    image = bytearray(_program())
+    image = bytearray(program())
     at = len(image) - len(point)
     image[at:] = point
     struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
@@ -197,7 +198,7 @@ def _forged(of_key: bool) -> bytearray:
         s = r if of_key else z * pow(factor, -1, _ORDER) % _ORDER
         return r.to_bytes(32, "big") + s.to_bytes(32, "big")
 
-    return bytearray(signed_appli(_program(), 1, BOARD.name, forge))
+    return bytearray(signed_appli(program(), 1, BOARD.name, forge))
 
 
 # Applis that are refused, with the error. Each differs from a good one in one thing, so that one check refuses it.
@@ -304,19 +305,29 @@ class Fsbl:
         parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: appli}
         return NorBoot(write_nor(self.folder / f"nor-{threading.get_ident()}.bin", parts, NOR_BYTES), FLOORED)
 
-    def _end(self, appli: bytes, glitch: Glitch | None) -> End:
+    def run(self, appli: bytes, glitch: Glitch | None, stops: Collection[int] = ()) -> RunResult:
+        """Boot with an Appli and a glitch; `stops` are addresses whose first state is in the result."""
         data = bytearray(self.payload.data)
         numbers = glitch.numbers if glitch else ()
         if glitch and not numbers:
             at = glitch.at.address - self.payload.address
             data[at : at + glitch.at.size] = _NOPS[glitch.at.size]
         limits = replace(LIMITS, glitch=numbers)
-        # The emulator also ends after the Appli's refusal, once nothing can wake the processor: a refusal that
-        # runs on into a start counts as a start.
+        # It does not end with the refusal: a refusal that runs on into a start counts as a start.
         boot = self._boot(appli, bytes(data))
-        result = run_nor(self.emulator, boot, programs=[], stop=lambda _: False, limits=limits)
+        return run_nor(self.emulator, boot, programs=[], stop=lambda _: False, limits=limits, stops=stops)
+
+    def _end(self, appli: bytes, glitch: Glitch | None) -> End:
+        try:
+            result = self.run(appli, glitch)
+        except N6Error as error:
+            if error.id == "N6-FILE-003":
+                # A copy that runs wild, until the limit, lists more registers than are read.
+                return "stopped"
+            raise
         # The virtual board writes the state before a glitch.
-        if numbers and numbers[0] not in (state.registers[15] for state in result.stops.functions):
+        states = (state.registers[15] for state in result.stops.functions)
+        if glitch and glitch.execution and glitch.at.address not in states:
             return "not executed"
         if result.ended == "until":
             return "started"
@@ -353,7 +364,8 @@ class Fsbl:
 
     def random_skips(self, count: int, jobs: int = 1, seed: int = 39) -> Iterator[Try]:
         """Skip one execution of an instruction."""
-        return self._tries(islice(self._random(random.Random(seed), _skip), count), jobs)
+        skips = self._random(random.Random(seed), lambda _, at, execution: Glitch(at, execution))
+        return self._tries(islice(skips, count), jobs)
 
     def _random(
         self, source: random.Random, glitch: Callable[[random.Random, Instruction, int], Glitch | None]
@@ -378,10 +390,6 @@ def _flip(source: random.Random, at: Instruction, execution: int) -> Glitch | No
         return None
     register = source.choice(at.reads)
     return Glitch(at, execution, register, source.randrange(28, 32) if register == FLAGS else source.randrange(32))
-
-
-def _skip(source: random.Random, at: Instruction, execution: int) -> Glitch:
-    return Glitch(at, execution)
 
 
 def verifying_fsbl(folder: Path) -> Fsbl:

@@ -39,6 +39,8 @@ static uint32_t sum_of_bytes(uint32_t address, uint32_t bytes)
 #if N6_TRUST
 /* MAIR: write-back, allocated on reads and writes, as this RAM is without the MPU. */
 #define WRITE_BACK 0xFFu
+/* Access rights of the MPU: read-only, for privileged code. */
+#define READ_ONLY 2u
 
 /* Make the Appli's RAM execute-never until it is verified. A skipped PUSH or ADD SP makes a function return to a word of its
  * caller's data, such as the entry of the Appli. */
@@ -51,7 +53,33 @@ static void forbid_execution(void)
     N6_REG32(N6_MPU_CTRL) = N6_MPU_CTRL_ENABLE | N6_MPU_CTRL_PRIVDEFENA;
     n6_barrier();
 }
+
+extern uint8_t n6_stack_top[];
+
+/* The copy of an Appli writes its words, which an attacker chooses, to addresses that a glitch can alter, and to more of them if
+ * the check of its length is skipped. Meanwhile code, data and stack of the FSBL are read-only, so the copy needs registers only. */
+static void protect_fsbl(bool is_protected)
+{
+    N6_REG32(N6_MPU_RNR) = 1u;
+    N6_REG32(N6_MPU_RBAR) = N6_BOOT_PAYLOAD_ADDRESS | N6_FIELD(N6_MPU_RBAR_AP, READ_ONLY);
+    N6_REG32(N6_MPU_RLAR) = is_protected ? (((uint32_t)(uintptr_t)n6_stack_top - 1u) & ~31u) | N6_MPU_RLAR_EN : 0u;
+    N6_REG32(N6_MPU_RNR) = 0u;
+    n6_barrier();
+}
 #endif
+
+static void copy(uint32_t slot, uint32_t bytes)
+{
+#if N6_TRUST
+    protect_fsbl(true);
+#endif
+    for (uint32_t offset = 0; offset < bytes; offset += 4u) {
+        N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(slot, offset);
+    }
+#if N6_TRUST
+    protect_fsbl(false);
+#endif
+}
 
 #if N6_ENCRYPTION
 static n6_decrypt_status_t decrypt(uint32_t bytes)
@@ -89,9 +117,7 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
     }
     *bytes = length + N6_BOOT_HEADER_BYTES;
     *entry = WORD_OF(entry);
-    for (uint32_t offset = 0; offset < *bytes; offset += 4u) {
-        N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(slot, offset);
-    }
+    copy(slot, *bytes);
     /* Check the copy in RAM, since the copy will run. */
     if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + N6_BOOT_HEADER_BYTES, length) != WORD_OF(checksum)) {
         return N6_APPLI_DAMAGED;

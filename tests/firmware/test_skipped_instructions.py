@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
-from glitched_boots import FLAGS, WRONG, Fsbl, Glitch, Try, verifying_fsbl
+from glitched_boots import FLAGS, LOAD, WRONG, Fsbl, Glitch, Try, program, verifying_fsbl
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
+
+START = "n6_start_appli"
+# It leads from the upper half of the Appli's RAM to that of the FSBL.
+BIT = 20
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +48,29 @@ def assert_refused(tries: list[Try]) -> None:
     done = [each for each in tries if each.end != "not executed"]
     assert len(done) > len(tries) / 4
     assert sum(each.end == "refused" for each in done) > len(done) / 3
+
+
+def test_a_flipped_address_of_the_copy_does_not_reach_the_stack(fsbl: Fsbl) -> None:
+    """The word for it would lead behind the second check, and one flip would start any Appli."""
+    load, start = ([each for each in fsbl.instructions if each.function == name] for name in ("n6_load_appli", START))
+    first = fsbl.run(fsbl.applis["no signature"], None, [load[0].address])
+    (stack,) = {state.registers[13] for state in first.stops.functions if state.registers[15] == load[0].address}
+    return_address = stack - 4
+    offset = (return_address ^ 1 << BIT) - LOAD.load_address
+    tail = start[next(number for number, each in enumerate(start) if each.text.startswith("bne")) + 1]
+    image = bytearray(program().ljust(offset + 64, b"\0"))
+    struct.pack_into("<I", image, offset, tail.address | 1)
+    struct.pack_into("<I", image, BASE.offset_of("image_bytes"), len(image) - HEADER_BYTES)
+    struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
+    appli = bytes(image)
+    assert "N6-FW-090" in fsbl.run(appli, None).lines[-1]
+    stores = [each for each in load if each.text == "str" and len(each.reads) == 2]
+    flipped = [
+        fsbl.run(appli, Glitch(each, offset // 4 + 1, register, BIT)) for each in stores for register in each.reads
+    ]
+    assert [result.lines[-1] for result in flipped if result.ended == "until"] == []
+    # One of the stores is that of the copy.
+    assert any(f"mmfar=0x{return_address:08x}" in line for result in flipped for line in result.lines)
 
 
 def test_a_glitch_has_an_effect(fsbl: Fsbl) -> None:

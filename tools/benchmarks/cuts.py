@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from firmware.cut_recoveries import CUTS as RECOVERY_CUTS
@@ -30,6 +32,8 @@ def cuts(stride: int = 1) -> Rows:
     )
     with tempfile.TemporaryDirectory() as folder, recovery_board(Path(folder)) as recovered:
         for name, cut_recovery in RECOVERY_CUTS.items():
-            end = cut_recovery(recovered, stride)
+            # Each recovery says how long it takes.
+            with redirect_stdout(StringIO()):
+                end = cut_recovery(recovered, stride)
             counts = (end.cuts, end.whole, end.waiting, end.damaged, end.recoveries, end.lost)
             yield name, *(f"{number:,}" for number in counts)

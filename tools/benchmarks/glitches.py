@@ -12,7 +12,7 @@ from n6build.board.virtual_board.source_lines import Places
 from benchmarks.measure import Head, Rows
 
 
-def glitches(stride: int = 1, arithmetic: int = 100, skips: int = 2000, flips: int = 6000, jobs: int = 2) -> Rows:
+def glitches(stride: int = 1, arithmetic: int = 100, skips: int = 1000, flips: int = 2200, jobs: int = 2) -> Rows:
     """Yield the ends of boots with skipped instructions or flipped bits.
 
     Args:
