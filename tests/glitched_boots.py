@@ -306,7 +306,7 @@ class Fsbl:
         return NorBoot(write_nor(self.folder / f"nor-{threading.get_ident()}.bin", parts, NOR_BYTES), FLOORED)
 
     def run(self, appli: bytes, glitch: Glitch | None, stops: Collection[int] = ()) -> RunResult:
-        """Boot with an Appli and a glitch; `stops` are addresses whose first state is in the result."""
+        """Boot with an Appli and a glitch, and with the stops of `RunOptions`."""
         data = bytearray(self.payload.data)
         numbers = glitch.numbers if glitch else ()
         if glitch and not numbers:

@@ -51,7 +51,7 @@ def assert_refused(tries: list[Try]) -> None:
 
 
 def test_a_flipped_address_of_the_copy_does_not_reach_the_stack(fsbl: Fsbl) -> None:
-    """The word for it would lead behind the second check, and one flip would start any Appli."""
+    """Its word leads behind the second check: one flip would start any Appli."""
     load, start = ([each for each in fsbl.instructions if each.function == name] for name in ("n6_load_appli", START))
     first = fsbl.run(fsbl.applis["no signature"], None, [load[0].address])
     (stack,) = {state.registers[13] for state in first.stops.functions if state.registers[15] == load[0].address}
