@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import io
 import os
 import select
 import sys
-from importlib import import_module
 
 from n6build.base.caller import N6BUILD, called_as
 from n6build.base.environment import is_asked_to_complete
@@ -122,5 +122,5 @@ def _is_own_command(command: str, rest: list[str]) -> bool:
     if command not in _OWN_COMMANDS:
         return False
     module, function = _OWN_COMMANDS[command].split(":")
-    getattr(import_module(module), function)(rest)
+    getattr(importlib.import_module(module), function)(rest)
     return True
