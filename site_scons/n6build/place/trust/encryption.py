@@ -10,16 +10,16 @@ import hmac
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CTR
+from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
 from n6build.describe.formats.boot_header import MAGIC as HEADER_MAGIC
 from n6build.describe.formats.encryption import APPLI_OFFSET, ENCRYPTION, KEY_BYTES, MAGIC, NONCE_BYTES
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 _LARGEST_FILE = 1024
 _BLOCK = 16
@@ -118,5 +118,9 @@ def is_encrypted(appli: bytes) -> bool:
 
 
 def _stream(record: bytes, key: bytes) -> CipherContext:
+    from cryptography.hazmat.primitives.ciphers import Cipher  # noqa: PLC0415 - only to encrypt.
+    from cryptography.hazmat.primitives.ciphers.algorithms import AES  # noqa: PLC0415
+    from cryptography.hazmat.primitives.ciphers.modes import CTR  # noqa: PLC0415
+
     nonce = record[ENCRYPTION.offset_of("nonce") :][:NONCE_BYTES]
     return Cipher(AES(key), CTR(nonce.ljust(_BLOCK, b"\0"))).encryptor()
