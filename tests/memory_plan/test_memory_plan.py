@@ -25,6 +25,7 @@ from n6build.place.memory_plan.build_plan import CompiledNetwork, compiled_netwo
 from n6build.place.memory_plan.images import elsewhere
 from n6build.place.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
 from n6build.place.memory_plan.plan_tables import models_source, plan_source, pools_script
+from n6build.place.memory_plan.slot_image import ROOM_BEHIND
 from n6build.place.memory_plan.vectors import NO_VECTORS, VectorShape
 from n6build.place.reloc.slots import ModelSlot
 from samples import sample
@@ -181,8 +182,8 @@ def test_weights_inside_their_slot_take_room_from_no_other(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("address", "size", "text"),
     [
-        (0x7000_0000, 10, "must be at 0x70000000..0x70000020, but the FSBL begins at 0x70000000"),
-        (0x7008_0000, 1 << 20, "must be at 0x70080000..0x70180010, but the Appli begins at 0x70100000"),
+        (0x7000_0000, 10, "must be at 0x70000000..0x70000034, but the FSBL begins at 0x70000000"),
+        (0x7008_0000, 1 << 20, "must be at 0x70080000..0x70180024, but the Appli begins at 0x70100000"),
         (0x7018_1000, 10, "must be at 0x70181000, which is not a boundary of 65536-byte sectors"),
     ],
 )
@@ -192,7 +193,7 @@ def test_weights_where_a_program_begins_are_refused(tmp_path: Path, address: int
 
 
 def test_fixed_weights_beyond_the_nor_are_refused_with_the_bytes(tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match="N6-PLAN-001: .* be at 0x70380000 and need 3670032 bytes more than the NOR has"):
+    with pytest.raises(N6Error, match="N6-PLAN-001: .* be at 0x70380000 and need 3670052 bytes more than the NOR has"):
         plan_of(network(tmp_path, "a", pool="xSPI2", address=0x7038_0000, size=BOARD.nor.size))
 
 
@@ -202,7 +203,7 @@ def test_test_vectors_go_behind_fixed_weights_that_cover_the_start_of_their_slot
     start = 0x7038_0000
     one = network(tmp_path, "a", pool="xSPI2", address=start, size=slot.address - start + 10)
     assert plan_of(replace(one, vectors=vectors)).networks[0].vectors.source == slot.address + SECTOR
-    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start - 16)
+    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start - ROOM_BEHIND)
     assert plan_of(replace(all_of_it, vectors=vectors)).networks[0].vectors.source == WEIGHTS.address
 
 
@@ -262,7 +263,7 @@ def test_weights_to_copy_go_behind_fixed_ones_that_reach_into_their_slot(tmp_pat
 
 def test_weights_beyond_their_slot_are_refused_with_the_bytes(tmp_path: Path) -> None:
     with pytest.raises(
-        N6Error, match="N6-PLAN-001: the weights of pool AXISRAM5 need 16 bytes more than slot 'weights'"
+        N6Error, match="N6-PLAN-001: the weights of pool AXISRAM5 need 36 bytes more than slot 'weights'"
     ):
         plan_of(network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=WEIGHTS.size))
 
