@@ -25,7 +25,6 @@ from n6build.place.memory_plan.build_plan import CompiledNetwork, compiled_netwo
 from n6build.place.memory_plan.images import elsewhere
 from n6build.place.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
 from n6build.place.memory_plan.plan_tables import models_source, plan_source, pools_script
-from n6build.place.memory_plan.slot_image import ROOM_BEHIND
 from n6build.place.memory_plan.vectors import NO_VECTORS, VectorShape
 from n6build.place.reloc.slots import ModelSlot
 from samples import sample
@@ -203,7 +202,7 @@ def test_test_vectors_go_behind_fixed_weights_that_cover_the_start_of_their_slot
     start = 0x7038_0000
     one = network(tmp_path, "a", pool="xSPI2", address=start, size=slot.address - start + 10)
     assert plan_of(replace(one, vectors=vectors)).networks[0].vectors.source == slot.address + SECTOR
-    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start - ROOM_BEHIND)
+    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start - 48)
     assert plan_of(replace(all_of_it, vectors=vectors)).networks[0].vectors.source == WEIGHTS.address
 
 
