@@ -75,17 +75,31 @@ def flashed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return Flashed(kind, folder / "old", port, transfers, nor)
 
 
+def cut(flashed: Flashed, share: float, home: Path) -> tuple[Path, N6Error]:
+    """End a flash behind a share of its transfers, and return the board's folder and the error.
+
+    A flash polls, so that it takes fewer transfers than the one before if the computer is busy. Then it is done again, and
+    ends earlier.
+    """
+    transfers = flashed.transfers
+    while True:
+        folder = home / str(transfers)
+        shutil.copytree(flashed.folder, folder)
+        with plugged_in(flashed.kind, folder, flashed.port, int(share * transfers)) as at:
+            try:
+                flash(at, NEW)
+            except N6Error as error:
+                assert at.server.process.wait(NET_S) < 0
+                return folder, error
+        assert transfers_of(at.server) < transfers
+        transfers = transfers_of(at.server)
+
+
 @pytest.mark.parametrize("seed", [*FEW, *(pytest.param(seed, marks=pytest.mark.slow) for seed in MORE)])
 def test_a_flash_that_ends_at_a_transfer_is_repaired_by_the_next(flashed: Flashed, seed: int, tmp_path: Path) -> None:
-    shutil.copytree(flashed.folder, tmp_path, dirs_exist_ok=True)
-    # Polls take more or fewer transfers: the last ones are left out.
-    dies_at = Random(f"{flashed.kind} {seed}").randrange(flashed.transfers * 9 // 10)
-    with plugged_in(flashed.kind, tmp_path, flashed.port, dies_at) as at:
-        with pytest.raises(N6Error) as caught:
-            flash(at, NEW)
-        assert at.server.process.wait(NET_S) < 0
-    assert re.fullmatch(r"N6-FLASH-0\d\d", caught.value.id)
-    with plugged_in(flashed.kind, tmp_path, flashed.port) as at:
+    folder, error = cut(flashed, Random(f"{flashed.kind} {seed}").random(), tmp_path)
+    assert re.fullmatch(r"N6-FLASH-0\d\d", error.id)
+    with plugged_in(flashed.kind, folder, flashed.port) as at:
         flash(at, NEW)
         at.programmer.verify(NEW)
         assert at.server.nor == flashed.nor
