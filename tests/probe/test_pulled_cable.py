@@ -76,7 +76,7 @@ def flashed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def cut(flashed: Flashed, share: float, home: Path) -> tuple[Path, N6Error]:
-    """End a flash behind a share of its transfers, and return the board's folder and the error.
+    """End a flash behind a share of its transfers; return the folder and the error.
 
     A flash polls, so that it takes fewer transfers than the one before if the computer is busy. Then it is done again, and
     ends earlier.
