@@ -11,7 +11,6 @@
 #include "n6_crc32.h"
 #if N6_ENCRYPTION
 #include "n6_decrypt.h"
-#include "n6_slot_trailer.h"
 #endif
 #include "n6_inference.h"
 #include "n6_npu.h"
@@ -75,13 +74,6 @@ static void copy(const n6_plan_image_t *image)
 }
 
 #if N6_ENCRYPTION
-/* Return the record of an image's encryption, from flash. */
-static n6_encryption_t encryption_of(const n6_plan_image_t *image)
-{
-    uint32_t offset = (image->bytes + N6_SLOT_TRAILER_ALIGNMENT - 1u) & ~(N6_SLOT_TRAILER_ALIGNMENT - 1u);
-    return *(const n6_encryption_t *)(uintptr_t)(image->source + offset + sizeof(n6_slot_trailer_t));
-}
-
 /* Decrypt the copy of an image, which the network will read. */
 static n6_decrypt_status_t decrypt(const n6_plan_image_t *image, const n6_encryption_t *record)
 {
@@ -113,7 +105,7 @@ static n6_network_result_t place_weights(const n6_memory_observer_t *observer)
         n6_trust_part_t behind = {NULL, 0u};
 #if N6_ENCRYPTION
         /* Read once: flash may return other data at a second read. */
-        const n6_encryption_t record = encryption_of(image);
+        const n6_encryption_t record = n6_slot_encryption(image->source, image->bytes);
         behind = (n6_trust_part_t){&record, sizeof record};
 #endif
         const char *refused =

@@ -34,6 +34,14 @@ static uint32_t aligned(uint32_t bytes, uint32_t alignment)
     return (bytes + alignment - 1u) & ~(alignment - 1u);
 }
 
+#if N6_ENCRYPTION
+n6_encryption_t n6_slot_encryption(uint32_t source, uint32_t bytes)
+{
+    uint32_t offset = aligned(bytes, N6_SLOT_TRAILER_ALIGNMENT) + sizeof(n6_slot_trailer_t);
+    return *(const n6_encryption_t *)(uintptr_t)(source + offset);
+}
+#endif
+
 const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, n6_trust_part_t behind,
                            const uint8_t *subject)
 {

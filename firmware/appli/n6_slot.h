@@ -5,6 +5,7 @@
 #include <stdint.h>
 #if N6_TRUST
 
+#include "n6_encryption_format.h"
 #include "n6_trust.h"
 #endif
 
@@ -26,6 +27,11 @@ n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signatu
  * name. */
 const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature, n6_trust_part_t behind,
                            const uint8_t *subject);
+#endif
+
+#if N6_ENCRYPTION
+/* Return the record of encrypted data in flash, which is behind its trailer. */
+n6_encryption_t n6_slot_encryption(uint32_t source, uint32_t bytes);
 #endif
 
 /* Return the error of a status (id and text), to be followed by the data's name; "" for N6_SLOT_OK. */

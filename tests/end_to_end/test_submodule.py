@@ -70,7 +70,7 @@ sys.meta_path.insert(0, Hidden())
             "from n6build.base import requirements\nrequirements.OLDEST_PYTHON = (3, 99)",
             f"error N6-SETUP-002: Python {sys.version.split()[0]} is too old\n  hint: install Python 3.99 or newer\n",
         ),
-        (WITHOUT, "error N6-SETUP-003: Python package 'yaml' is missing in "),
+        (WITHOUT, "error N6-SETUP-003: Python package 'platformdirs' is missing in "),
         (
             "SCons.__version__ = '4.4.0'",
             "error N6-SETUP-004: SCons 4.4.0 is too old\n  hint: install SCons 4.5.1 or newer\n",
@@ -88,5 +88,5 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     code = f"import sys\n{WITHOUT}\nfrom n6build.__main__ import main\nsys.exit(main(['boards']))"
     result = call(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(ROOT / "site_scons"))
     assert result.returncode == 2
-    assert result.stderr.startswith("error N6-SETUP-003: Python package 'yaml' is missing in ")
+    assert result.stderr.startswith("error N6-SETUP-003: Python package 'platformdirs' is missing in ")
     assert f"-m pip install -r {ROOT / 'requirements/runtime.lock'}" in result.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 from n6build.base.console import say
 from n6build.cli.arguments import CommandParser
 from n6build.describe.choices import Choices
+from n6build.describe.formats.release import MOST_KEYS
 
 NAME = "fuses"
 HELP = "rehearses the fuses of a product, in a file of the virtual board; writes to no chip"
@@ -64,7 +65,7 @@ def fuses_parser() -> CommandParser:
         "--revoke",
         metavar="KEY",
         type=int,
-        choices=range(8),
+        choices=range(MOST_KEYS),
         action="append",
         default=[],
         help="number of a key in trust_keys whose releases the board rejects, 0 to 7; several times for several keys",

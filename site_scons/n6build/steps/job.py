@@ -24,6 +24,7 @@ from n6build.describe.targets import LADDER
 from n6build.place.memory_plan.plan import application_name
 from n6build.place.reloc.openmv import Firmware, check_version, read_firmware
 from n6build.place.trust.choice import Trust
+from n6build.place.trust.encryption import Encryption
 from n6build.steps.foreign_model_choices import as_the_models_are
 from n6build.steps.goal_checks import ALL_BOARDS
 from n6build.steps.network import Stage1
@@ -64,6 +65,11 @@ class Job:
     notes: Path | None
     trust: Trust | None
     project: VisionProject | None = None
+
+    @property
+    def encryption(self) -> Encryption | None:
+        """Return the key of encrypted images; None if they are not encrypted."""
+        return self.trust.encryption if self.trust else None
 
     @property
     def virtual_board(self) -> str:

@@ -79,7 +79,6 @@ def on_board(
     if {*ON_A_BOARD, RECOVER}.isdisjoint(asked):
         return Part((), {})
     choices = job.choices
-    encryption = job.trust.encryption if job.trust else None
     target = target_of(
         job.board,
         programmer,
@@ -91,7 +90,7 @@ def on_board(
         foreign=choices.is_foreign,
         fuses=choices.fuses,
         harsh=choices.harsh,
-        key=encryption.key if encryption and programmer.rpartition(":")[2] == VIRTUAL else "",
+        key=job.encryption.key if job.encryption and programmer.rpartition(":")[2] == VIRTUAL else "",
     )
     # A recovery programs the board, unless it is to come after a flash.
     flashes = "no-flash" not in choices.modes and (RECOVER not in asked or not {*FLASHING}.isdisjoint(asked))

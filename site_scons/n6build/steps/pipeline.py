@@ -125,7 +125,8 @@ def _build(job: Job, networks: Sequence[NetworkSteps], images: Images) -> tuple[
     origin = origin_steps(job, images, manifest, (*compiled, *images.steps, manifest))
     come_with = outputs_of(origin[-ORIGIN_FILES:])
     before = BeforeFlash(manifest, checks, verdict, sizes, come_with, figures)
-    headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each, asked_of(job))]
+    asked = asked_of(job)
+    headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each, asked)]
     part = Part(
         (
             *compiled,
@@ -173,7 +174,7 @@ def _sizes(job: Job, images: Images, manifest: Step) -> Step:
         output_with(manifest, "layout.json"),
         images.own,
         images.plan.name,
-        encrypted=job.trust is not None and job.trust.encryption is not None,
+        encrypted=job.encryption is not None,
     )
 
 

@@ -246,10 +246,9 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     )
     loader = _loader(job, lambda: fsbl(firmware))
     vectors, weights = _vectors(job, networks), []
-    encryption = job.trust.encryption if job.trust else None
     for network in networks:
         for raw in network.raws:
-            step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks), encryption)
+            step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks), job.encryption)
             weights.append(_in_slot(step, network, Content("weights", network.name, Path(raw).name)))
     release = _release(job, [*weights, *vectors])
 

@@ -55,9 +55,12 @@ def read_fuse_file(file: Path) -> bytes | None:
 
 def with_key(boot: NorBoot, key: bytes) -> NorBoot:
     """Return the boot with a key for encrypted images in the fuses of its board."""
-    first = boot.board.soc.encryption_key
-    words = tuple(Fuse(first + number, word) for number, word in enumerate(key_words(key)))
-    return replace(boot, board=replace(boot.board, fuses=(*boot.board.fuses, *words)))
+    return replace(boot, board=replace(boot.board, fuses=(*boot.board.fuses, *key_fuses(boot.board, key))))
+
+
+def key_fuses(board: Board, key: bytes) -> list[Fuse]:
+    """Return the fuses with a key for encrypted images."""
+    return [Fuse(board.soc.encryption_key + number, word) for number, word in enumerate(key_words(key))]
 
 
 def _board_named(word: str) -> Board | None:

@@ -13,9 +13,8 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.size_text import counted
-from n6build.board.virtual_board.fuses import FILE_BYTES, read_fuse_file
+from n6build.board.virtual_board.fuses import FILE_BYTES, key_fuses, read_fuse_file
 from n6build.describe.hardware.board import Board
-from n6build.place.trust.encryption import key_words
 
 _WORDS = struct.Struct(f"<{FILE_BYTES // 4}I")
 
@@ -62,8 +61,8 @@ def blows_of(board: Board, counter: int, revoked: Iterable[int], key: bytes) -> 
     soc = board.soc
     blows = [Blow(soc.security_counter, (1 << counter) - 1, f"rejects releases with a counter below {counter}")]
     blows += [Blow(soc.revoked_keys, 1 << number, f"rejects releases of key {number}") for number in revoked]
-    for number, word in enumerate(key_words(key)):
-        blows.append(Blow(soc.encryption_key + number, word, f"key of encrypted images, word {number}", secret=True))
+    for number, fuse in enumerate(key_fuses(board, key)):
+        blows.append(Blow(fuse.word, fuse.value, f"key of encrypted images, word {number}", secret=True))
     return [blow for blow in blows if blow.bits]
 
 
@@ -78,7 +77,7 @@ def changes_of(file: Path, board: Board, blows: Sequence[Blow]) -> list[Change]:
     Raises:
         N6Error: N6-VB-011 if the file is not one of fuses; N6-FUSE-001 if it has another key.
     """
-    words = dict(enumerate(_words_of(file, board)))
+    words = list(_words_of(file, board))
     changes = []
     for blow in blows:
         before = words[blow.word]

@@ -211,8 +211,7 @@ def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict
 
 
 def _overlap(one: Place, other: Place) -> bool:
-    start, from_start = one.pool.address + one.offset, other.pool.address + other.offset
-    return start < from_start + other.bytes and from_start < start + one.bytes
+    return one.address < other.address + other.bytes and other.address < one.address + one.bytes
 
 
 def network_header(network: Network, name: str, origin: str) -> str:
