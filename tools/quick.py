@@ -40,6 +40,17 @@ LINT = {
     "spelling": ("codespell", *SPELT),
     "import contracts": ("lint-imports", "--no-logo"),
     "dead code": ("python", "tools/dead_code.py"),
+    "docstrings": (
+        "python",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/house/test_words.py",
+        "-k",
+        "first_line",
+    ),
 }
 
 
