@@ -73,6 +73,9 @@ CASES = {
     "yolo_v8 int8, channels last": DecoderCase(
         Postprocess("yolo_v8", score=0.7, most=6), (port("out", (1, 120, 7), "int8", 1 / 255, -128),), ("a", "b", "c")
     ),
+    "yolo_v8 uint8, channels first": DecoderCase(
+        Postprocess("yolo_v8", score=0.7, most=6), (port("out", (1, 7, 117), "uint8", 1 / 255),), ("a", "b", "c")
+    ),
     "yolo_v8 in pixels": DecoderCase(
         Postprocess("yolo_v8", pixels=True, activation="sigmoid"), (port("out", (1, 84, 200)),), spread=8.0, middle=4.0
     ),
