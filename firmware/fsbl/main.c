@@ -12,6 +12,10 @@
 #include "n6_field.h"
 #endif
 #include "n6_load_appli.h"
+#if N6_TRUST_ADVANCE
+#include "n6_boot_header.h"
+#include "n6_trust_fuses.h"
+#endif
 #if N6_RECOVERY
 #include "n6_recovery.h"
 #endif
@@ -54,6 +58,22 @@ static void open_nor(void)
     }
 }
 
+#if N6_TRUST_ADVANCE
+/* Retire all older releases, once this one is confirmed. A chip that refuses it runs the release all the same. */
+static void advance(bool is_confirmed)
+{
+    const uint32_t counter = ((const n6_boot_header_t *)N6_APPLI_LOAD_ADDRESS)->image_version, floor = n6_trust_floor();
+    if (!is_confirmed || counter <= floor) {
+        return;
+    }
+    if (n6_trust_advance(counter)) {
+        N6_LINE(fsbl_counter, .before = floor, .after = counter);
+    } else {
+        N6_LINE(fsbl_counter_kept, .reason = "N6-FW-099 the fuses of the security counter cannot be programmed");
+    }
+}
+#endif
+
 /* End without an Appli, after the line that names the reason. */
 static _Noreturn void give_up(void)
 {
@@ -71,11 +91,14 @@ static _Noreturn void give_up_for(const char *id_and_text)
 }
 
 #if N6_TRIAL_APPLI_ADDRESS
-static void load(void)
+/* Return whether the Appli needs no trial. */
+static bool load(void)
 {
-    if (!n6_trial_load_appli()) {
+    bool is_confirmed = false;
+    if (!n6_trial_load_appli(&is_confirmed)) {
         give_up_for("N6-FW-085 no slot has a working Appli");
     }
+    return is_confirmed;
 }
 #else
 #if N6_TRUST
@@ -91,7 +114,7 @@ static void verify(uint32_t bytes)
 }
 #endif
 
-static void load(void)
+static bool load(void)
 {
     uint32_t bytes = 0;
     uint32_t entry = 0;
@@ -101,13 +124,14 @@ static void load(void)
         verify(bytes);
 #endif
         N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry);
-        return;
+        return true;
 #define STOP(status, text) \
     case status: \
         give_up_for(text);
         N6_APPLI_REFUSALS(STOP)
 #undef STOP
     }
+    return false;
 }
 #endif
 
@@ -142,6 +166,10 @@ int main(void)
         n6_recovery_serve(true);
     }
 #endif
-    load();
+#if N6_TRUST_ADVANCE
+    advance(load());
+#else
+    (void)load();
+#endif
     n6_start_appli();
 }

@@ -80,6 +80,12 @@ void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count)
     n6_trial_keep_images(&record, subject, images, count);
 }
 
+bool n6_trial_is_confirmed(uint32_t subject, uint32_t image)
+{
+    const n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
+    return entry != NULL && entry->state == N6_IMAGE_CONFIRMED;
+}
+
 const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image)
 {
     switch (n6_trial_judge(&record, subject, image, N6_TRIAL_STARTS)) {

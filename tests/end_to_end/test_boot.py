@@ -11,8 +11,9 @@ import pytest
 from n6build.board.run.console_log import ends_run, read_console
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
-from n6build.describe.hardware.board import Board, Fuse
+from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.soc import Fuse
 from slow_rows import slow_rows
 
 from end_to_end.conftest import BuiltOnce, Project

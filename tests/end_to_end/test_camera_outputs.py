@@ -73,14 +73,15 @@ class Reference:
         (given,), (made,) = self._interpreter.get_input_details(), self._interpreter.get_output_details()
         self._interpreter.set_tensor(given["index"], values.reshape(given["shape"]))
         self._interpreter.invoke()
-        found: NDArray[np.int8] = self._interpreter.get_tensor(made["index"]).ravel()
-        return found
+        found: NDArray[np.int8] = np.array(self._interpreter.get_tensor(made["index"]), np.int8)
+        return found.ravel()
 
 
 def nudged(values: NDArray[np.int8]) -> NDArray[np.int8]:
     """Return an input whose values are one step off."""
     steps = np.random.default_rng(1).choice([-1, 1], values.shape)
-    return np.clip(values + steps, -128, 127).astype(np.int8)
+    moved: NDArray[np.int8] = np.clip(values + steps, -128, 127).astype(np.int8)
+    return moved
 
 
 def cosine(one: NDArray[np.int8], other: NDArray[np.int8]) -> float:

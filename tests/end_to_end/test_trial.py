@@ -20,8 +20,9 @@ from n6build.board.run.console_log import read_console
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
-from n6build.describe.hardware.board import Board, Fuse, Slot
+from n6build.describe.hardware.board import Board, Slot
 from n6build.describe.hardware.boards import load_board
+from n6build.describe.hardware.soc import Fuse
 from n6build.place.reloc.model_format import WORD
 from n6build.place.reloc.reader import parse_reloc_file
 from slow_rows import telling_rows
@@ -413,18 +414,24 @@ def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Pat
 @pytest.mark.slow
 def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: Path) -> None:
     """An Appli that is not signed or too old for the fuses is not even tried."""
-    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=2")
-    first = project.scons(*signed, "flash", "run")
+    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=2", "trust_advance=on")
+    fuses = tmp_path / "board.fuses"
+    first = project.scons(*signed, f"fuses={fuses}", "flash", "run")
     assert "n6 trial confirmed" in first.output, first.output
+    # Only the start after its confirmation counts.
+    assert not fuses.exists()
     program = project.root / "build/nucleo-n657-trust-code"
     image = (program / "keyword-reloc/appli_image.bin").read_bytes()
     folder = board_folder(project)
 
     def start(board: Board) -> RunResult:
-        boot = NorBoot(folder / "nor.bin", board, keeps_writes=True)
+        boot = NorBoot(
+            folder / "nor.bin", board, keeps_writes=True, fuses=None if board.fuses != BOARD.fuses else fuses
+        )
         elves = [program / "fsbl/fsbl.elf"]
         return run_nor(find_emulator(BOARD.soc), boot, programs=elves, stop=lambda line: line.startswith(ENDS))
 
+    assert "n6 fsbl counter 0 -> 2" in start(BOARD).lines
     update = put_appli(folder, with_code(image, HANGS))
     assert update.letter == "b"
     altered = start(BOARD)

@@ -12,9 +12,10 @@ from firmware_build import BOARD, image_of, write_nor
 from n6build.base.paths import FIRMWARE
 from n6build.board.run.console_log import ends_run, read_console
 from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.board.virtual_board.run import Limits, NorBoot, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
-from n6build.describe.hardware.board import Board, Fuse
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.soc import Fuse
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import signed_appli
@@ -126,3 +127,48 @@ def test_a_board_changes_its_key_and_refuses_the_revoked_one(folder: Path, verif
     revoked = replace(BOARD, fuses=(*BOARD.fuses, Fuse(BOARD.soc.revoked_keys, 0b1)))
     assert error_of(says(folder, verifying_fsbl, old, revoked)) == "N6-FW-096"
     assert says(folder, verifying_fsbl, new, revoked)[-1].startswith(STARTED)
+
+
+COUNTED = "n6 fsbl counter"
+
+
+@pytest.fixture(scope="module")
+def advancing_fsbl(folder: Path) -> bytes:
+    """Return an FSBL with trust_advance=on."""
+    sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
+    more = ["-DN6_TRUST_ADVANCE=1"]
+    elf = build_verifying(folder / "advancing", "fsbl", sources, public_point(key_file(folder)), more=more)
+    return image_of(elf, BinaryType.FSBL)
+
+
+def counting(folder: Path, fsbl: bytes, appli: bytearray, fuses: Path | None, board: Board = BOARD) -> list[str]:
+    """Return what a board says about its counter, or its error."""
+    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: bytes(appli)}
+    boot = NorBoot(write_nor(folder / "nor.bin", parts), board, fuses=fuses)
+    # The line of the counter is the last one, and comes soon after the verification.
+    result = run_nor(
+        find_emulator(board.soc),
+        boot,
+        programs=[],
+        stop=lambda line: ends_run(line) or line.startswith(COUNTED),
+        limits=Limits(silence=150_000_000),
+    )
+    return [line for line in result.lines if line.startswith((COUNTED, "n6 fsbl error"))]
+
+
+def test_a_release_that_runs_retires_older_ones(folder: Path, advancing_fsbl: bytes) -> None:
+    fuses = folder / "advancing.fuses"
+    assert counting(folder, advancing_fsbl, signed(folder, counter=3), fuses) == [f"{COUNTED} 0 -> 3"]
+    assert fuses.read_bytes()[4 * FLOOR_WORD :][:4] == bytes([0b111, 0, 0, 0])
+    assert counting(folder, advancing_fsbl, signed(folder, counter=3), fuses) == []
+    assert counting(folder, advancing_fsbl, signed(folder, counter=5), fuses) == [f"{COUNTED} 3 -> 5"]
+    (refused,) = counting(folder, advancing_fsbl, signed(folder, counter=4), fuses)
+    assert "N6-FW-093" in refused
+    # An Appli that is not signed moves nothing.
+    assert "N6-FW-091" in counting(folder, advancing_fsbl, flipped(signed(folder, counter=9), 0x500), fuses)[0]
+    assert fuses.read_bytes()[4 * FLOOR_WORD] == 0b11111
+
+
+def test_a_chip_that_programs_no_fuse_runs_the_release_all_the_same(folder: Path, advancing_fsbl: bytes) -> None:
+    kept = f"{COUNTED} kept N6-FW-099 the fuses of the security counter cannot be programmed"
+    assert counting(folder, advancing_fsbl, signed(folder, counter=3), None) == [kept]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
-from n6build.describe.hardware.board import Fuse
 from n6build.describe.hardware.boards import board_names, load_board
+from n6build.describe.hardware.soc import Fuse
 
 
 @pytest.fixture

@@ -65,7 +65,9 @@ def found_by_chip(case: DecoderCase, folder: Path, outputs: bytes) -> bytes:
 
 def read_found(written: bytes) -> list[tuple[list[list[float]], int]]:
     """Return the lines of each set of outputs, and its instructions."""
-    found, lines, place = [], [], 0
+    found: list[tuple[list[list[float]], int]] = []
+    lines: list[list[float]] = []
+    place = 0
     while place < len(written):
         (length,) = WORD.unpack_from(written, place)
         place += WORD.size

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of
 from n6build.board.virtual_board.run import Limits, RunResult
-from n6build.describe.formats.boot_header import HEADER_BYTES, BinaryType
-from n6build.describe.hardware.board import Board, Fuse
+from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.soc import Fuse
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
 
@@ -124,6 +125,35 @@ def test_fuses_are_those_of_the_board(tmp_path: Path) -> None:
     board = dataclasses.replace(BOARD, fuses=(Fuse(124, 0x18000), Fuse(3, 1)))
     assert "fuse=0x00018000" in run(tmp_path, "READ_FUSES", board).lines
     assert "fuse=0x00000000" in run(tmp_path, "READ_FUSES").lines
+
+
+@pytest.mark.parametrize(("extensions", "signature"), [(0x8000_0000, b""), (0x8000_0001, b""), (0x8000_0000, b"\1")])
+def test_a_closed_chip_starts_no_unsigned_fsbl(tmp_path: Path, extensions: int, signature: bytes) -> None:
+    closed = dataclasses.replace(BOARD, fuses=BOARD.soc.closing)
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = with_signature(image_of(elf, BinaryType.FSBL), extensions, signature)
+    result = boot(tmp_path, {BOARD.nor.base: image}, [elf], board=closed)
+    assert result.lines == ()
+    assert "the fuses close this chip, and the image is not signed" in result.findings[0].text
+
+
+def test_a_closed_chip_starts_a_signed_fsbl_and_says_what_it_did_not_verify(tmp_path: Path) -> None:
+    closed = dataclasses.replace(BOARD, fuses=BOARD.soc.closing)
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = with_signature(image_of(elf, BinaryType.FSBL), 0x8000_0001, b"\1")
+    result = boot(tmp_path, {BOARD.nor.base: image}, [elf], board=closed)
+    assert result.lines == ("hello", "end")
+    assert [finding.text for finding in result.findings] == [
+        "The fuses close this chip. The FSBL is signed; the signature was not verified"
+    ]
+
+
+def with_signature(image: bytes, extensions: int, signature: bytes) -> bytes:
+    changed = bytearray(image)
+    struct.pack_into("<I", changed, BASE.offset_of("extensions"), extensions)
+    start = BASE.offset_of("signature")
+    changed[start : start + len(signature)] = signature
+    return bytes(changed)
 
 
 def test_no_fuse_is_blown_and_the_program_is_told(tmp_path: Path) -> None:

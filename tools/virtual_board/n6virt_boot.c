@@ -2,7 +2,8 @@
  *
  * The effects of the boot ROM: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies the
  * image to RAM and starts at the header's entry. boards/soc documents the state in which it leaves clocks and controllers.
- * With development-boot=on it leaves the NOR and its controllers alone, and waits in a loop for a probe, which it lets in.
+ * With development-boot=on it leaves the NOR and its controllers alone, and waits in a loop for a probe, which it lets in unless
+ * the fuses close the chip. INFERRED: that a closed chip keeps AP1 closed in development boot, too.
  */
 #include "n6virt.h"
 
@@ -13,6 +14,7 @@
 #include "hw/core/cpu.h"
 #include "qapi/error.h"
 #include "qemu/bswap.h"
+#include "qemu/cutils.h"
 #include "qemu/error-report.h"
 
 #define HEADER_WORD(image, member) ldl_le_p((image) + offsetof(n6_boot_header_t, member))
@@ -22,6 +24,15 @@
 
 static MemoryRegion rom, loop;
 static bool strict_clocks = true, development;
+
+/* Return whether the header says that the image is signed, and has a signature. */
+static bool is_signed(const uint8_t *header)
+{
+    const uint8_t *signature = header + offsetof(n6_boot_header_t, signature);
+
+    return HEADER_WORD(header, extensions) & N6_BOOT_EXTENSION_AUTHENTICATION &&
+           !buffer_is_zero(signature, sizeof_field(n6_boot_header_t, signature));
+}
 
 /* Return the reason why the image cannot be started, or NULL. The caller frees the text. */
 static char *objection(const uint8_t *header, uint32_t room)
@@ -45,6 +56,9 @@ static char *objection(const uint8_t *header, uint32_t room)
     }
     if (sum != HEADER_WORD(header, checksum)) {
         return g_strdup_printf("the sum of its bytes is 0x%08x, but the header has 0x%08x", sum, HEADER_WORD(header, checksum));
+    }
+    if (n6virt_is_closed() && !is_signed(header)) {
+        return g_strdup("the fuses close this chip, and the image is not signed");
     }
     if (HEADER_WORD(header, entry) - N6_BOOT_HEADER_ADDRESS - N6_BOOT_HEADER_BYTES > length) {
         return g_strdup_printf("entry 0x%08x is outside the image", HEADER_WORD(header, entry));
@@ -110,7 +124,9 @@ static void leave_behind(void)
 
 static void wait_for_probe(CPUState *cpu)
 {
-    n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+    if (!n6virt_is_closed()) {
+        n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+    }
     ARM_CPU(cpu)->env.regs[13] = N6VIRT_ROM_STACK;
     cpu_set_pc(cpu, N6VIRT_DEVELOPMENT_LOOP | THUMB);
 }
@@ -133,6 +149,9 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
         exit(1);
     }
     check_alignment(header);
+    if (n6virt_is_closed()) {
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The fuses close this chip. The FSBL is signed; the signature was not verified");
+    }
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
                         N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
     leave_behind();

@@ -53,6 +53,15 @@ static void save(void)
     }
 }
 
+bool n6virt_is_closed(void)
+{
+    bool closed = true;
+
+#define IS_BLOWN(word, value) closed &= (words[word] & (value)) == (value);
+    N6VIRT_CLOSING(IS_BLOWN)
+    return closed;
+}
+
 /* Blow bits of a word; bits only go from 0 to 1. */
 static void blow(uint32_t word, uint32_t value)
 {
@@ -62,6 +71,12 @@ static void blow(uint32_t word, uint32_t value)
     if (!file_path) {
         n6virt_finding("fuse", N6_BSEC_OTPCR, "The program blows fuse word %u with 0x%08x, which cannot be undone on the chip: not done "
                        "here without option fuses=FILE, or fuses=BOARD for the fuses of a board from the factory", word, value);
+        n6virt_set(N6_BSEC_OTPSR, n6virt_get(N6_BSEC_OTPSR) | N6_BSEC_OTPSR_PROGFAIL);
+        return;
+    }
+    if (word >= N6VIRT_BITWISE_FUSES && words[word] && words[word] != value) {
+        n6virt_finding("fuse", N6_BSEC_OTPCR, "The program blows fuse word %u with 0x%08x after 0x%08x: words from %u on take one "
+                       "programming", word, value, words[word], N6VIRT_BITWISE_FUSES);
         n6virt_set(N6_BSEC_OTPSR, n6virt_get(N6_BSEC_OTPSR) | N6_BSEC_OTPSR_PROGFAIL);
         return;
     }

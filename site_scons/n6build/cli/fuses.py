@@ -22,8 +22,9 @@ def fuses(words: Sequence[str]) -> None:
         words: Words behind the command.
 
     Raises:
-        N6Error: N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown board; N6-TRUST-012 for an invalid key;
-            N6-VB-011 or N6-FUSE-001 for an unsuitable file; N6-FUSE-002 if the word was not typed.
+        N6Error: N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown board; N6-TRUST-001 to N6-TRUST-003 and
+            N6-TRUST-012 for an invalid key; N6-VB-011, N6-FUSE-001 or N6-FUSE-004 for an unsuitable file;
+            N6-FUSE-003 for unsuitable keys; N6-FUSE-002 if the word was not typed.
     """
     from n6build.board.virtual_board import provision
     from n6build.describe.hardware.boards import home_of_board, load_board
@@ -33,7 +34,8 @@ def fuses(words: Sequence[str]) -> None:
     board = load_board(asked.board, home_of_board(asked.board))
     file = Path(asked.file)
     key = read_key(Path(asked.encrypt_key)) if asked.encrypt_key else b""
-    blows = provision.blows_of(board, asked.counter, asked.revoke, key)
+    rom_keys = provision.read_rom_keys(Path(asked.rom_keys)) if asked.rom_keys else ()
+    blows = provision.blows_of(board, asked.counter, asked.revoke, key, rom_keys, closes=asked.close)
     changes = provision.changes_of(file, board, blows)
     for change in changes:
         say("Blow", provision.text_of(change))
@@ -71,4 +73,13 @@ def fuses_parser() -> CommandParser:
         help="number of a key in trust_keys whose releases the board rejects, 0 to 7; several times for several keys",
     )
     parser.add_argument("--encrypt-key", metavar="FILE", default="", help="key of encrypted images, as for encrypt_key")
+    parser.add_argument(
+        "--rom-keys",
+        metavar="FOLDER",
+        default="",
+        help="folder of the eight keys for FSBLs, publicKey00.pem to publicKey07.pem",
+    )
+    parser.add_argument(
+        "--close", action="store_true", help="close the chip: its boot ROM then starts signed FSBLs only"
+    )
     return parser

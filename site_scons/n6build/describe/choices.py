@@ -189,6 +189,11 @@ class Choices:
     trust_counter: int = count(
         "security counter of a signed release, 0 to 32; boards with a higher one reject it", "updates", most=32
     )
+    trust_advance: Literal["off", "on"] = word(
+        "off",
+        "on: the FSBL programs fuses once a release is confirmed, so that no older one starts again; cannot be undone",
+        ("off", "on"),
+    )
     encrypt_key: str = path(
         "with trust: key (64 hexadecimal digits) for the Appli and copied weights in flash",
         environment="N6BUILD_ENCRYPT_KEY",

@@ -160,6 +160,8 @@ def fsbl(firmware: BoardFirmware) -> Program:
         how = how.looking_in(FIRMWARE / "recovery", FIRMWARE / "trial").defining(*recovery_defines(firmware.board))
         # With trials, the common objects contain the driver that writes.
         files += [*c_files("recovery"), *([] if firmware.trial else [FIRMWARE / "trial" / "n6_nor_write.c"])]
+    if firmware.trust and firmware.trust.advances:
+        how = how.defining("N6_TRUST_ADVANCE=1")
     own = compile_steps(folder, files, how)
     objects = (*firmware.bring_up, *outputs_of(own))
     link = link_step(f"{folder}/fsbl.elf", objects, firmware.toolchain, scripts=script.outputs)

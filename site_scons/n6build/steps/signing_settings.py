@@ -50,8 +50,8 @@ def trust_of(choices: Choices) -> Trust | None:
     """
     if choices.trust == "off":
         given = (choices.trust_key, choices.trust_keys, choices.trust_counter, choices.sign_with, choices.encrypt_key)
-        if any(given):
-            names = "'trust_key', 'trust_keys', 'trust_counter', 'sign_with' and 'encrypt_key'"
+        if any(given) or choices.trust_advance == "on":
+            names = "'trust_key', 'trust_keys', 'trust_counter', 'trust_advance', 'sign_with' and 'encrypt_key'"
             what = f"{names} have no effect without 'trust'"
             raise N6Error("N6-TRUST-005", what, hint="set trust=code or trust=full")
         return None
@@ -79,9 +79,15 @@ def trust_of(choices: Choices) -> Trust | None:
         found = counted(len(points), "key")
         what = f"has {found}; it needs 'trust_key', and at most {MOST_KEYS} keys that differ"
         raise N6Error("N6-TRUST-011", what, where="trust_keys", hint="add a new key behind the others")
-    encryption = _encryption_of(choices)
     return Trust(
-        choices.trust, project_path(key), points, points.index(point), choices.trust_counter, sign_with, encryption
+        choices.trust,
+        project_path(key),
+        points,
+        points.index(point),
+        choices.trust_counter,
+        sign_with,
+        _encryption_of(choices),
+        choices.trust_advance == "on",
     )
 
 

@@ -5,18 +5,27 @@ On a chip no bit goes back from 1 to 0, so each change is listed before it is ma
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import files_in, write_atomically
 from n6build.base.size_text import counted
 from n6build.board.virtual_board.fuses import FILE_BYTES, key_fuses, read_fuse_file
 from n6build.describe.hardware.board import Board
+from n6build.place.trust.keys import public_point
 
 _WORDS = struct.Struct(f"<{FILE_BYTES // 4}I")
+# The keys of the boot ROM are eight, as ST's key generator makes them; a board uses the one that an FSBL names. Found with the
+# keys that ST publishes beside their digest (ROT_Provisioning/BootROM of STM32Cube N6): each key counts as a word with the number
+# of its curve and its coordinates, and the digest is that of the eight digests.
+_ROM_KEYS = 8
+_CURVE_P256 = struct.pack("<I", 1)
+# ST's programmer writes files to fuses with the first byte in the highest bits; OEMuROT of STM32Cube N6 reads them so.
+_DIGEST = struct.Struct(">8I")
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,37 @@ class Change:
         return self.before | self.blow.bits
 
 
-def blows_of(board: Board, counter: int, revoked: Iterable[int], key: bytes) -> list[Blow]:
+def read_rom_keys(folder: Path) -> list[bytes]:
+    """Return the public keys of the boot ROM, publicKey00.pem to publicKey07.pem.
+
+    Raises:
+        N6Error: N6-FUSE-003 unless there are eight; N6-TRUST-001 to N6-TRUST-003 if one cannot be read.
+    """
+    files = files_in(folder, "publicKey*.pem")
+    if len(files) != _ROM_KEYS:
+        what = f"has {counted(len(files), 'file')} publicKey*.pem, the boot ROM has {_ROM_KEYS} keys"
+        raise N6Error("N6-FUSE-003", what, where=str(folder), hint="make them with ST's key generator, with -n 8")
+    return [public_point(file) for file in sorted(files)]
+
+
+def rom_key_digest(points: Iterable[bytes]) -> bytes:
+    """Return the digest of the boot ROM's keys, 32 bytes.
+
+    Args:
+        points: Uncompressed points, 65 bytes each.
+    """
+    return hashlib.sha256(b"".join(hashlib.sha256(_CURVE_P256 + point[1:]).digest() for point in points)).digest()
+
+
+def blows_of(
+    board: Board,
+    counter: int,
+    revoked: Iterable[int],
+    key: bytes,
+    rom_keys: Sequence[bytes] = (),
+    *,
+    closes: bool = False,
+) -> list[Blow]:
     """Return the fuses of a product.
 
     Args:
@@ -57,12 +96,23 @@ def blows_of(board: Board, counter: int, revoked: Iterable[int], key: bytes) -> 
         counter: Lowest security counter of a release that the board accepts.
         revoked: Numbers of keys whose releases the board rejects.
         key: Key of encrypted images; empty for none.
+        rom_keys: Public keys for FSBLs; none for an open board.
+        closes: The boot ROM shall start signed FSBLs only.
     """
     soc = board.soc
     blows = [Blow(soc.security_counter, (1 << counter) - 1, f"rejects releases with a counter below {counter}")]
     blows += [Blow(soc.revoked_keys, 1 << number, f"rejects releases of key {number}") for number in revoked]
     for number, fuse in enumerate(key_fuses(board, key)):
         blows.append(Blow(fuse.word, fuse.value, f"key of encrypted images, word {number}", secret=True))
+    if rom_keys:
+        words = _DIGEST.unpack(rom_key_digest(rom_keys))
+        blows += [
+            Blow(soc.rom_keys + number, word, f"digest of the boot ROM's keys, word {number}")
+            for number, word in enumerate(words)
+        ]
+    if closes:
+        meaning = "closes the chip: its boot ROM starts signed FSBLs only, and its debug port stays closed"
+        blows += [Blow(fuse.word, fuse.value, meaning) for fuse in soc.closing]
     return [blow for blow in blows if blow.bits]
 
 
@@ -75,18 +125,23 @@ def changes_of(file: Path, board: Board, blows: Sequence[Blow]) -> list[Change]:
         blows: Fuses of the product.
 
     Raises:
-        N6Error: N6-VB-011 if the file is not one of fuses; N6-FUSE-001 if it has another key.
+        N6Error: N6-VB-011 if the file is not one of fuses; N6-FUSE-001 if a word that takes one programming has another
+            value; N6-FUSE-004 if the chip would be closed without keys.
     """
     words = list(_words_of(file, board))
     changes = []
     for blow in blows:
         before = words[blow.word]
-        if blow.secret and before not in (0, blow.bits):
-            what = f"has another key in word {blow.word}: bits of both keys together are neither of them"
+        if blow.word >= board.soc.bitwise_fuses and before not in (0, blow.bits):
+            what = f"has another value in word {blow.word}, which takes one programming"
             raise N6Error("N6-FUSE-001", what, where=file.name, hint="name the key of this board, or a new file")
         words[blow.word] = before | blow.bits
         if words[blow.word] != before:
             changes.append(Change(blow, before))
+    closes = any(change.blow.word == fuse.word for change in changes for fuse in board.soc.closing)
+    if closes and not any(words[board.soc.rom_keys : board.soc.rom_keys + _DIGEST.size // 4]):
+        what = "has no keys of the boot ROM: a closed chip would start nothing, for ever"
+        raise N6Error("N6-FUSE-004", what, where=file.name, hint="add --rom-keys FOLDER")
     return changes
 
 

@@ -72,6 +72,7 @@ FORMAT = Format(
             "of the signed bytes, together with all bytes behind n6_boot_header_t",
         ),
         Constant("N6_BOOT_SIGNED_BYTES", SIGNED_BYTES),
+        Constant("N6_BOOT_EXTENSION_AUTHENTICATION", 1, "in `extensions`: the boot ROM finds keys behind the header"),
         Constant("N6_BOOT_BINARY_SSBL", BinaryType.SSBL, "type of a program that an FSBL loads"),
         Constant("N6_VECTOR_BYTES", VECTOR_BYTES, "stack and reset vector, with which a payload begins"),
     ),

@@ -24,6 +24,16 @@ FSBL_REFUSED = Line(
     "n6 fsbl appli slot={slot:a|b} refused {reason:text}",
     "The FSBL does not start the Appli of a slot.",
 )
+FSBL_COUNTER = Line(
+    "fsbl_counter",
+    "n6 fsbl counter {before:number} -> {after:number}",
+    "With `trust_advance=on`, the FSBL has programmed fuses: releases with a lower counter do not start any more.",
+)
+FSBL_COUNTER_KEPT = Line(
+    "fsbl_counter_kept",
+    "n6 fsbl counter kept {reason:text}",
+    "With `trust_advance=on`, the chip has not programmed the fuses of the security counter. The release runs.",
+)
 FSBL_RECOVERY = Line(
     "fsbl_recovery",
     "n6 fsbl recovery waits: {is_held:no valid Appli|pin held}",
@@ -128,6 +138,8 @@ FORMAT = Format(
             FSBL_NOR,
             FSBL_APPLI,
             FSBL_REFUSED,
+            FSBL_COUNTER,
+            FSBL_COUNTER_KEPT,
             FSBL_RECOVERY,
             APPLI_START,
             IMAGE,

@@ -14,7 +14,7 @@ from n6build.describe.hardware.nor import Mode, NorCommands
 from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.recovery_pin import RecoveryPin
-from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
+from n6build.describe.hardware.soc import Clock, ClockProfile, Fuse, PoolFigures, Profile, Soc
 from n6build.describe.hardware.vision import Camera, Display
 
 Alias = Literal["secure", "non-secure"]
@@ -186,15 +186,6 @@ class ProgrammerHints:
     pyocd_target: Name
     flash_boot: Title
     dev_boot: Title
-
-
-@dataclass(frozen=True)
-class Fuse:
-    """A word of BSEC as the board leaves the factory; all other words are 0.
-    word: number of the word. value: value of 32 bits."""
-
-    word: Annotated[int, Range(0, 383)]
-    value: Address
 
 
 @dataclass(frozen=True)

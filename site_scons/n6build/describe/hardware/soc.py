@@ -232,12 +232,23 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class Fuse:
+    """A word of fuses.
+    word: number of the word. value: value of 32 bits."""
+
+    word: Annotated[int, Range(0, 383)]
+    value: Address
+
+
+@dataclass(frozen=True)
 class Soc:
     """A chip. name: name of the chip and of its file. cpu: the CPU that n6build knows.
     boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for installed models.
     security_counter: word of BSEC whose number of set bits is the lowest accepted security counter.
     revoked_keys: word of BSEC whose bits revoke the keys with their numbers.
     encryption_key: first of the eight words of BSEC with the key of encrypted images.
+    rom_keys: first of the eight words with the digest of the boot ROM's keys. closing: words that close the chip.
+    bitwise_fuses: first words whose bits are programmed one by one; the others take one programming.
     npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
     interrupt_count: external interrupts. cache_line: bytes. bus_masters: numbers without the CPU. hsi_hz, hse_hz, msi_hz,
     lsi_hz: frequency of the oscillator. pin_speeds_hz: highest clock of a pin by OSPEEDR. slow_pads_hz: highest XSPI clock with
@@ -255,6 +266,9 @@ class Soc:
     security_counter: Annotated[int, Range(0, 383)]
     revoked_keys: Annotated[int, Range(0, 383)]
     encryption_key: Annotated[int, Range(0, 376)]
+    rom_keys: Annotated[int, Range(0, 376)]
+    closing: tuple[Fuse, ...]
+    bitwise_fuses: Annotated[int, Range(0, 384)]
     cache_line: int
     caches: Caches
     bus_masters: dict[Identifier, int]

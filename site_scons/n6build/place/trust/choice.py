@@ -23,6 +23,7 @@ class Trust:
         counter: Security counter of the release.
         sign_with: Command or token that signs; empty for the private key itself.
         encryption: Key of the Appli and of copied weights in flash; None if they are not encrypted.
+        advances: The FSBL programs fuses up to the counter of a confirmed release.
     """
 
     level: Literal["code", "full"]
@@ -32,3 +33,4 @@ class Trust:
     counter: int
     sign_with: str
     encryption: Encryption | None = None
+    advances: bool = False
