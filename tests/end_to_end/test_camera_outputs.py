@@ -1,4 +1,4 @@
-"""The outputs of a program with a camera are those of the reference interpreter on the picture that DCMIPP makes."""
+"""Outputs behind a camera, compared with the reference interpreter."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DUMP = """\
 
 
 def draw_pictures(folder: Path, seed: int) -> None:
-    """Draw random curves of colour with rectangles; each picture for several frames of the camera."""
+    """Draw random curves of colour with rectangles, each for several frames."""
     folder.mkdir()
     random = np.random.default_rng(seed)
     for number in range(PICTURES):
@@ -52,7 +52,10 @@ def draw_pictures(folder: Path, seed: int) -> None:
 
 
 def inputs_of(folder: Path) -> dict[int, NDArray[np.int8]]:
-    """Return the network's input for each picture, by its CRC-32: the second implementation of DCMIPP on each."""
+    """Return the input that each picture becomes, by its CRC-32.
+
+    The second implementation of DCMIPP makes it.
+    """
     found = {}
     for path in sorted(folder.glob("*-0.*")):
         with Image.open(path) as opened:
