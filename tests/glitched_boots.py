@@ -30,7 +30,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.describe.formats.release import SIGNATURE_BYTES
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.elf_reader import Payload, payload_of, symbols_of
 from n6build.place.trust.keys import public_point, signature

@@ -13,7 +13,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 from slow_rows import slow_rows
 
 from end_to_end.conftest import BuiltOnce, Project

@@ -74,7 +74,7 @@ CHANGES = [
     Change("times of files, not their content", touch, []),
     Change(
         "a comment at the end of a line of the FSBL",
-        edit("firmware/fsbl/main.c", "load();\n    n6_start", "load(); /* new */\n    n6_start"),
+        edit("firmware/fsbl/main.c", "n6_caches_enable();", "n6_caches_enable(); /* new */"),
         ["Compile firmware/fsbl/main.c"],
     ),
     Change(

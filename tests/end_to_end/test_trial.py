@@ -22,7 +22,7 @@ from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
 from n6build.describe.hardware.board import Board, Slot
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 from n6build.place.reloc.model_format import WORD
 from n6build.place.reloc.reader import parse_reloc_file
 from slow_rows import telling_rows

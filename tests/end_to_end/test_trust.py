@@ -29,7 +29,7 @@ from n6build.describe.formats.model_trailer import TRAILER as MODEL_TRAILER
 from n6build.describe.formats.slot_trailer import TRAILER as SLOT_TRAILER
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
 from n6build.place.reloc.model_format import HEADER_FIELDS
 from n6build.place.reloc.slots import pack_trailer, read_trailer, trailer_offset

@@ -15,7 +15,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import signed_appli

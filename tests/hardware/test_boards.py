@@ -11,7 +11,7 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
 from n6build.describe.hardware.boards import board_names, load_board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 
 
 @pytest.fixture

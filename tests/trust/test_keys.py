@@ -147,7 +147,7 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
     (tmp_path / "build").mkdir()
     refused: dict[str, dict[str, object]] = {
         "N6-TRUST-005: 'trust=full' needs a key": {"trust": "full"},
-        "N6-TRUST-005: 'trust_key', 'trust_keys', 'trust_counter', 'sign_with' and 'encrypt_key' have no effect": {
+        "N6-TRUST-005: 'trust_key', 'trust_keys', 'trust_counter', 'trust_advance', 'sign_with' and": {
             "trust_key": key
         },
         "N6-TRUST-005: contains a private key, but": {"trust": "code", "trust_key": key, "sign_with": "signer"},

@@ -14,7 +14,7 @@ from firmware_build import BOARD, build_fsbl, image_of
 from n6build.board.virtual_board.run import Limits, RunResult
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
 

@@ -10,7 +10,7 @@ from n6build.base.files import read_at_most
 from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import board_names, load_board
-from n6build.describe.hardware.soc import Fuse
+from n6build.describe.hardware.fuse import Fuse
 from n6build.place.trust.encryption import key_words
 
 # Words of BSEC, of four bytes each.

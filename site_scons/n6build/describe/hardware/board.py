@@ -9,12 +9,13 @@ from typing import Annotated, Literal
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.span import Span
 from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range, Since, Size, Title
+from n6build.describe.hardware.fuse import Fuse
 from n6build.describe.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.describe.hardware.nor import Mode, NorCommands
 from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.recovery_pin import RecoveryPin
-from n6build.describe.hardware.soc import Clock, ClockProfile, Fuse, PoolFigures, Profile, Soc
+from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
 from n6build.describe.hardware.vision import Camera, Display
 
 Alias = Literal["secure", "non-secure"]

@@ -13,6 +13,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Document, Identifier, Name, Range, Size, read_merged_document
 from n6build.describe.formats.boot_header import HEADER_BYTES
 from n6build.describe.hardware.cpu import CpuName
+from n6build.describe.hardware.fuse import Fuse
 from n6build.describe.hardware.npu import Npu
 
 Level = Literal["LOW", "MID", "HIGH"]
@@ -232,21 +233,11 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Fuse:
-    """A word of fuses.
-    word: number of the word. value: value of 32 bits."""
-
-    word: Annotated[int, Range(0, 383)]
-    value: Address
-
-
-@dataclass(frozen=True)
 class Soc:
     """A chip. name: name of the chip and of its file. cpu: the CPU that n6build knows.
     boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for installed models.
     security_counter: word of BSEC whose number of set bits is the lowest accepted security counter.
-    revoked_keys: word of BSEC whose bits revoke the keys with their numbers.
-    encryption_key: first of the eight words of BSEC with the key of encrypted images.
+    revoked_keys: word whose bits revoke the keys with their numbers. encryption_key: first word of the key of encrypted images.
     rom_keys: first of the eight words with the digest of the boot ROM's keys. closing: words that close the chip.
     bitwise_fuses: first words whose bits are programmed one by one; the others take one programming.
     npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
