@@ -756,7 +756,7 @@ _BY_REASON = {
     _OF_A_BOARD: """
         n6build.base.file_lock n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
-        n6build.describe.hardware.recovery_pin
+        n6build.describe.hardware.recovery_pin n6build.describe.hardware.fuse
         n6build.describe.hardware.npu_header
         n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
         n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
