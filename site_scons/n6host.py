@@ -49,12 +49,12 @@ class Network:
         choices: Choices that the networks are built with.
         objects: Sources of the program's link: libraries first, and a linker script with the places
             of memory pools.
-        include: Folder of n6_network.h.
+        include: Folders of n6_network.h, and of the generated headers.
     """
 
     choices: Choices
     objects: list[Any]
-    include: str
+    include: list[Any]
 
     def flags(self, env: Any) -> dict[str, Any]:
         """Return the construction variables for the program, those of `env` included."""
@@ -62,7 +62,7 @@ class Network:
         # are missing when it reaches the library. The kernels use functions of the mathematical library.
         libraries = [node for node in self.objects if str(node).endswith(".a")]
         return {
-            "CPPPATH": [*Flatten(env.get("CPPPATH", [])), self.include],
+            "CPPPATH": [*Flatten(env.get("CPPPATH", [])), *self.include],
             "LIBS": [*Flatten(env.get("LIBS", [])), *libraries, "m"],
         }
 

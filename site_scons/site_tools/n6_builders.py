@@ -56,7 +56,9 @@ def _network(env: Any, *, model: Any, board: str, name: str = "host", **options:
     """
     choices = choices_of_host(env, HostProgram(name), {"model": model, "board": board, **options})
     plan, nodes = planned_nodes(env, choices, [])
-    return Network(choices, [nodes.get(file) or env.File(_literal(file)) for file in plan.goals["library"]], _include())
+    files = [nodes.get(file) or env.File(_literal(file)) for file in plan.goals["library"]]
+    objects = [file for file in files if not str(file).endswith(".h")]
+    return Network(choices, objects, [_include(), *{file.dir for file in files if str(file).endswith("n6_made.h")}])
 
 
 def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **options: Any) -> Application:

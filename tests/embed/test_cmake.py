@@ -97,6 +97,33 @@ def test_lines_in_any_order_and_both_forms_link_the_networks(host: Path, lines: 
     assert r"until=text:x\ y" in rules or '"until=text:x y"' in rules
 
 
+# Makes the library, and a header of file `header` if that has changed.
+MAKING = """
+cd n6build/app && mkdir -p include .n6build
+[ -f libn6networks.a ] || { printf '!<arch>\\n' > libn6networks.a; : > n6_networks.ld; }
+cmp -s ../../../header include/n6_made.h || {
+    cp ../../../header include/n6_made.h
+    echo '#include "n6_made.h"' > include/n6_decoder.h
+}
+[ -f .n6build/host-library ] || : > .n6build/host-library
+"""
+
+
+@pytest.mark.parametrize("cmake", [NEWEST, OLDEST], ids=["newest", "oldest"])
+def test_a_source_is_compiled_behind_the_headers_and_again_in_the_build_that_changes_one(
+    host: Path, cmake: Path
+) -> None:
+    (host / "main.c").write_text('#include "n6_decoder.h"\nint main(void) { return SCORE; }\n')
+    (host / "header").write_text("#define SCORE 6\n")
+    configured(host, PROJECT, MAKE, PLAIN, FIND, ADD, cmake=cmake)
+    (host / "build/n6build/app.sh").write_text(MAKING)
+    assert "main.c" in call(host, cmake, "--build", "build")
+    assert "main.c" not in call(host, cmake, "--build", "build")
+    (host / "header").write_text("#define SCORE 8\n")
+    assert "main.c" in call(host, cmake, "--build", "build")
+    assert "main.c" not in call(host, cmake, "--build", "build")
+
+
 def test_several_programs_have_a_network_each(host: Path) -> None:
     rules = configured(
         host, PROJECT, FIND, MAKE, PLAIN, ADD, MAKE.replace("app", "other"), ADD.replace("(app", "(other"), USES

@@ -37,7 +37,8 @@ made() {
     cat $1 > "$2"
 }
 [ "$question" ] || echo "$goals" >> log
-case "$goals" in *library*) made model "$folder/libn6networks.a"; made script "$folder/n6_networks.ld";; esac
+case "$goals" in *library*) made model "$folder/libn6networks.a"; made script "$folder/n6_networks.ld"
+    if [ -f header ]; then mkdir -p "$folder/include"; made header "$folder/include/n6_decoder.h"; fi;; esac
 case "$goals" in *build*) made "app.elf model" "$folder/board/appli.bin";; esac
 case "$goals" in *hex*) cp app.elf "$folder/board/firmware.hex";; esac
 """
@@ -105,6 +106,23 @@ def test_n6build_is_always_asked_and_the_host_links_only_what_changed(host: Path
 def test_a_library_that_stays_as_it_was_is_no_reason_to_link(host: Path) -> None:
     os.utime(host / "model", (4_000_000_000, 4_000_000_000))
     assert done(host, "all") == ["library"]
+
+
+def test_a_source_is_compiled_behind_the_headers_and_again_with_another_one(host: Path) -> None:
+    append(
+        host,
+        "all: main.o\nmain.o: main.c | $(N6_LIBRARY)\n\t@echo compiled >> log\n"
+        "\t@printf 'main.o: out/include/n6_decoder.h\\nout/include/n6_decoder.h:\\n' > main.d\n"
+        "\t@cat out/include/n6_decoder.h > $@\n-include main.d\n",
+    )
+    (host / "header").write_text("score 0.6\n")
+    assert done(host, "-j2") == ["library", "compiled"]
+    assert done(host, "-j2") == ["library"]
+    assert status(host, "-q").returncode == 0
+    (host / "header").write_text("score 0.8\n")
+    assert status(host, "-q").returncode == 1
+    assert done(host, "-j2") == ["library", "compiled"]
+    assert (host / "main.o").read_text() == "score 0.8\n"
 
 
 def test_a_library_that_is_missing_is_made_again(host: Path) -> None:

@@ -107,7 +107,17 @@ def test_outputs_are_those_of_the_reference(backend: str, frames: int, tmp_path:
     host = Host(tmp_path, "make")
     shutil.rmtree(host.root)
     host.root.mkdir()
-    host.call("n6build", "new", ".", str(tmp_path / "things"), "board=stm32n6570-dk", "--template", "camera")
+    host.call(
+        "n6build",
+        "new",
+        ".",
+        str(tmp_path / "things"),
+        "board=stm32n6570-dk",
+        "--template",
+        "camera",
+        "--with",
+        "scons",
+    )
     program = host.root / "src/main.c"
     text = program.read_text()
     place = '    n6_put("{\\"frame\\": ");\n'

@@ -14,15 +14,15 @@ import pytest
 from n6build.__main__ import main
 from n6build.compile.artifacts.description import IoBuffer
 from n6build.describe.postprocess import Postprocess
-from n6build.judge.postprocess.decode import decode
+from n6build.judge.postprocess.decode import decode, pixel_classes
 from n6build.judge.postprocess.found import Found
 from n6build.judge.postprocess.layout import layout_of
 from numpy.typing import NDArray
-from one_op_models import Quantisation, reshape
+from one_op_models import Quantisation, quantize, reshape
 from PIL import Image
 from virtual_board.test_pixels import Path_, expected, scaled
 
-from end_to_end.hosts import Host
+from end_to_end.hosts import NEWEST, Host, both_cmakes, steps_in
 
 BOARD = "stm32n6570-dk"
 # The pictures of this network are its boxes, as in test_postprocess.py.
@@ -65,13 +65,16 @@ def draw_scene(path: Path, values: NDArray[np.uint8]) -> None:
     Image.fromarray(picture).convert("RGB").save(path, compress_level=1)
 
 
-def made_project(tmp_path: Path) -> tuple[Host, str]:
+def made_project(tmp_path: Path, kind: str) -> tuple[Host, str]:
     """Return a new project, and the output of the command that made it."""
     host = Host(tmp_path, "make")
     shutil.rmtree(host.root)
     host.root.mkdir()
-    make_model(tmp_path / "boxes")
-    return host, host.call("n6build", "new", ".", str(tmp_path / "boxes"), f"board={BOARD}", "--template", "camera")
+    model = tmp_path / "boxes"
+    if not model.exists():
+        make_model(model)
+    words = ("new", ".", str(model), f"board={BOARD}", "--template", "camera", "--with", kind)
+    return host, host.call("n6build", *words)
 
 
 def printed_frames(output: str) -> list[list[dict[str, Any]]]:
@@ -107,8 +110,19 @@ def drawn_boxes(host: Host) -> list[list[tuple[int, int, int, int]]]:
     ]
 
 
+def check_boxes(found: Sequence[Mapping[str, Any]], drawn: Sequence[tuple[int, int, int, int]]) -> None:
+    """Check that a cat and a dog were printed and drawn."""
+    assert [each["class"] for each in found] == ["cat", "dog"]
+    # The downsize loses up to two parts in a hundred of the brightness, and with it of each number.
+    assert numbers(found[0]) == pytest.approx([0.90, 0.40, 0.30, 0.60, 0.70], abs=0.03)
+    assert numbers(found[1]) == pytest.approx([0.80, 0.15, 0.55, 0.35, 0.95], abs=0.03)
+    assert len(drawn) == len(found)
+    for each, box in zip(found, drawn, strict=True):
+        assert share_of_both(on_panel(*numbers(each)[1:]), box) > 0.9
+
+
 def test_it_prints_and_draws_what_the_network_finds(tmp_path: Path) -> None:
-    host, printed = made_project(tmp_path)
+    host, printed = made_project(tmp_path, "scons")
     assert "scons n6.probe=virtual n6.camera=street.jpg n6.display=out n6.until=frames:3 flash run" in printed
     draw_scene(host.root / "street.png", values_of([CAT, DOG]))
     run = ["scons", "n6.probe=virtual", "n6.camera=street.png", "n6.display=out", "n6.until=frames:3", "flash", "run"]
@@ -116,14 +130,7 @@ def test_it_prints_and_draws_what_the_network_finds(tmp_path: Path) -> None:
     frames = printed_frames(output)
     assert len(frames) == 3
     found = frames[-1]
-    assert [each["class"] for each in found] == ["cat", "dog"]
-    # The downsize loses up to two parts in a hundred of the brightness, and with it of each number.
-    assert numbers(found[0]) == pytest.approx([0.90, 0.40, 0.30, 0.60, 0.70], abs=0.03)
-    assert numbers(found[1]) == pytest.approx([0.80, 0.15, 0.55, 0.35, 0.95], abs=0.03)
-    drawn = drawn_boxes(host)[-1]
-    assert len(drawn) == len(found)
-    for each, box in zip(found, drawn, strict=True):
-        assert share_of_both(on_panel(*numbers(each)[1:]), box) > 0.9
+    check_boxes(found, drawn_boxes(host)[-1])
     # Nothing is wrong with the program, and nothing that it uses is missing.
     assert "Stored" not in output
     assert " warning" not in output.lower()
@@ -140,6 +147,136 @@ def test_it_prints_and_draws_what_the_network_finds(tmp_path: Path) -> None:
     assert "app: no frame arrives: does the sensor send" in lost
     without = host.call("scons", "n6.probe=virtual", "n6.until=text:connector", "run")
     assert "app: no sensor answers on its bus: is the camera module in its connector" in without
+
+
+def made_with_cmake(tmp_path: Path, cmake: Path, generator: str) -> Host:
+    """Return a configured project of CMake with a picture of a cat and a dog."""
+    host, printed = made_project(tmp_path, "cmake")
+    assert "cmake --build build -t app_n6_run" in printed
+    draw_scene(host.root / "street.jpg", values_of([CAT, DOG]))
+    place = host.call("n6build", "--cmake-dir").strip()
+    host.call(cmake, "--preset", "release", "-G", generator, f"-Dn6build_DIR={place}")
+    return host
+
+
+# In every run: tests/embed, with a fake n6build.
+@pytest.mark.slow
+def test_an_edit_of_the_decoder_compiles_with_make(tmp_path: Path) -> None:
+    host, _ = made_project(tmp_path, "make")
+    draw_scene(host.root / "street.jpg", values_of([CAT, DOG]))
+    run = (
+        "make",
+        "-j2",
+        "all",
+        "n6-run",
+        "N6_BOARD_OPTIONS=probe=virtual camera=street.jpg display=out until=frames:1",
+    )
+    check_boxes(printed_frames(host.call(*run))[-1], drawn_boxes(host)[-1])
+    host.replace("model/boxes/model.yaml", "score: 0.6", "score: 0.85")
+    output = host.call(*run)
+    assert {"Header n6_decoder.h", "Header n6_made.h"} <= set(steps_in(output))
+    assert "-o build/src/main.o" in output
+    assert [each["class"] for each in printed_frames(output)[-1]] == ["cat"]
+    assert host.status("make", "-q", "all")[0] == 0
+    assert "-o build/" not in host.call("make", "all", "n6-build")
+    host.replace("model/boxes/model.yaml", MODEL[MODEL.index("postprocess") :].replace("0.6", "0.85"), "")
+    assert "n6_decoder.h: No such file" in host.refused("make", "all")
+    # Two networks have headers of the same names.
+    host.replace("model/boxes/model.yaml", "classes:", "postprocess: {decoder: yolo_v8}\nclasses:")
+    shutil.copytree(host.root / "model/boxes", host.root / "model/other")
+    host.replace("model/other/model.yaml", "name: boxes", "name: other")
+    host.replace("Makefile", "model=model/boxes", "model=model/boxes,model/other")
+    assert "n6_decoder.h: No such file" in host.refused("make", "all")
+    main = host.root / "src/main.c"
+    for name in ("decoder", "picture"):
+        main.write_text(main.read_text().replace(f'"n6_{name}.h"', f'"boxes_app/n6_{name}.h"'))
+    host.call("make", "all")
+
+
+def test_with_cmake_it_prints_and_draws_the_same(tmp_path: Path) -> None:
+    host = made_with_cmake(tmp_path, NEWEST, "Ninja")
+    output = host.call(NEWEST, "--build", "build", "-t", "app_n6_run")
+    check_boxes(printed_frames(output)[-1], drawn_boxes(host)[-1])
+    assert "Stored" not in output
+
+
+# In every run: tests/embed, with a fake n6build.
+@pytest.mark.slow
+@both_cmakes
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_an_edit_of_the_decoder_compiles_in_the_build_that_made_its_header(
+    tmp_path: Path, cmake: Path, generator: str
+) -> None:
+    host = made_with_cmake(tmp_path, cmake, generator)
+    build = (cmake, "--build", "build")
+    host.call(*build)
+    host.replace("model/boxes/model.yaml", "score: 0.6", "score: 0.85")
+    output = host.call(*build, "-t", "app_n6_run")
+    assert {"Header n6_decoder.h", "Header n6_made.h"} <= set(steps_in(output))
+    assert [each["class"] for each in printed_frames(output)[-1]] == ["cat"]
+    assert len(drawn_boxes(host)[-1]) == 1
+    again = host.call(*build)
+    assert steps_in(again) == []
+    assert "Building C" not in again
+    # The program must not compile with a header of the network before.
+    host.replace("model/boxes/model.yaml", MODEL[MODEL.index("postprocess") :].replace("0.6", "0.85"), "")
+    assert "n6_decoder.h: No such file" in host.refused(*build)
+
+
+COLOURS = "name: colours\nfile: net.tflite\nclasses: [red, green, blue]\npostprocess: {decoder: segmentation}\n"
+# The network gives the colours of its picture, as in test_postprocess.py. A place of its grid has 54 x 54 pixels of the sensor,
+# and 10 x 10 of the window.
+GRID, OF_SENSOR, OF_WINDOW = (36, 48), 54, 10
+SCENE = np.array([(200, 40, 40), (40, 180, 60), (30, 60, 220)], np.uint8)
+# Red is the first class: it has no colour. The others have those of main.c.
+DRAWN = np.array([(0, 0, 0), (255, 0, 0), (0, 255, 255)], np.uint8)
+ALPHA = np.array([0, 0x88 / 255, 0x88 / 255])
+
+
+def test_with_make_areas_have_the_colours_of_the_classes_that_a_host_finds(tmp_path: Path) -> None:
+    (tmp_path / "boxes").mkdir()
+    net = quantize((1, *GRID, 3), np.uint8, np.int8, Quantisation(1 / 255, 0), Quantisation(1 / 255, -128))
+    (tmp_path / "boxes/net.tflite").write_bytes(net)
+    (tmp_path / "boxes/model.yaml").write_text(COLOURS)
+    host, printed = made_project(tmp_path, "make")
+    options = "N6_BOARD_OPTIONS=probe=virtual camera=street.jpg display=out until=frames:1"
+    assert "make n6-run N6_BOARD_OPTIONS='probe=virtual camera=street.jpg display=out until=frames:3'" in printed
+    scene = np.kron(np.random.default_rng(39).integers(0, 3, (6, 8)), np.ones((6, 6), np.int64))
+    picture = np.kron(SCENE[scene], np.ones((OF_SENSOR, OF_SENSOR, 1), np.uint8))
+    Image.fromarray(picture).save(host.root / "street.jpg", "png", compress_level=1)
+    output = host.call("make", "-j2", "all", "n6-run", options)
+    classes = classes_of(picture)
+    counts = np.bincount(classes.ravel())
+    wanted = [("red", "green", "blue")[number] for number in np.flatnonzero(counts)]
+    found = printed_frames(output)[-1]
+    assert [each["class"] for each in found] == wanted
+    assert [each["share"] for each in found] == pytest.approx(counts[counts > 0] / classes.size, abs=0.001)
+    check_areas(host.root / "out/frame-0001.png", classes)
+    assert " warning" not in output.lower().replace("-werror", "")
+    assert steps_in(host.call("make", "all", "n6-build")) == []
+
+
+def classes_of(picture: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return the classes that a host finds in a picture of the sensor."""
+    height, width = GRID
+    seen = expected(scaled(Path_(0, 0, 2592, 1944, 8, 8), width, height), picture)
+    port = IoBuffer("picture", None, 3 * height * width, "int8", (1, *GRID, 3), 1 / 255, -128)
+    layout = layout_of(Postprocess("segmentation"), [port], [port], ["red", "green", "blue"])
+    return pixel_classes(layout, [seen / np.float32(255)]).reshape(GRID)
+
+
+def check_areas(panel: Path, classes: NDArray[np.int64]) -> None:
+    """Check that nearly all pixels of each class have its colour over the picture."""
+    enlarged = np.kron(classes, np.ones((OF_WINDOW, OF_WINDOW), np.int64))
+    mixed = (1 - ALPHA[:, np.newaxis]) * SCENE + ALPHA[:, np.newaxis] * DRAWN
+    height, width = enlarged.shape
+    with Image.open(panel) as shown:
+        left, top = (shown.width - width) // 2, (shown.height - height) // 2
+        pixels = np.asarray(shown.convert("RGB"))[top : top + height, left : left + width].astype(np.float64)
+    # Five bits of red and blue, and the loss of the downsize.
+    is_right = np.abs(pixels - mixed[enlarged]).max(axis=2) < 12
+    for number in range(3):
+        assert is_right[enlarged == number].mean() >= 0.95, number
 
 
 def host_frames(scenes: Sequence[NDArray[np.uint8]]) -> list[tuple[Found, ...]]:
@@ -162,7 +299,7 @@ def host_frames(scenes: Sequence[NDArray[np.uint8]]) -> list[tuple[Found, ...]]:
 # In every run: the test above, with one scene.
 @pytest.mark.slow
 def test_fifty_pictures_show_the_boxes_that_a_host_finds(tmp_path: Path) -> None:
-    host, _ = made_project(tmp_path)
+    host, _ = made_project(tmp_path, "scons")
     random = np.random.default_rng(38)
     scenes = []
     for number in range(50):
@@ -203,7 +340,11 @@ def is_same(places: Sequence[Sequence[float]], things: Sequence[Found]) -> bool:
     ("words", "text", "description"),
     [
         (["board=nucleo-n657"], "NUCLEO-N657X0-Q has no camera and display in its board.yaml", MODEL),
-        ([f"board={BOARD}", "--with", "make"], "template camera is for SCons", MODEL),
+        (
+            ["board=nucleo-n657", "--with", "cmake"],
+            "NUCLEO-N657X0-Q has no camera and display in its board.yaml",
+            MODEL,
+        ),
         ([f"board={BOARD}"], "model boxes has no postprocess", MODEL[: MODEL.index("postprocess")]),
     ],
 )

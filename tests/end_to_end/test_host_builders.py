@@ -273,6 +273,22 @@ Default(app.files)
     assert (host.root / "build/nucleo-n657/net-app/appli/appli.elf").read_bytes() != before
 
 
+# In every run: tests/embed, with Make and CMake.
+@pytest.mark.slow
+def test_an_own_program_finds_the_headers_of_its_board_and_model(host: Project) -> None:
+    (host.root / "main.c").write_text(
+        '#include "n6_board_clock.h"\n#include "n6_console.h"\n#include "n6_network.h"\nint main(void) { n6_console_open(); }\n'
+    )
+    script = 'nn = env.N6Network(model="net.tflite", board="nucleo-n657")\n'
+    script += (
+        'env.Replace(CC="arm-none-eabi-gcc", CCFLAGS=["-mcpu=cortex-m55"], **nn.flags(env))\nenv.Object("main.c")\n'
+    )
+    write(host, script)
+    assert host.scons("-j4", "main.o").status == 0
+    assert "`main.o' is up to date" in host.scons("main.o").output
+    assert (host.root / "build/nucleo-n657/net-host/include/n6_made.h").is_file()
+
+
 @pytest.mark.slow
 def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) -> None:
     (host.root / "main.c").write_text(MAIN)

@@ -500,6 +500,7 @@ EDITS = (
         "build/n6_networks.ld",
         ("steps/host_link.py", "symbols).decode()", 'symbols).decode() + "; "'),
     ),
+    *edits("embedded", "build/include/n6_made.h", ("steps/host_headers.py", "Changes with any", "Changes with each")),
     # Headers for an application.
     *linked(
         "network_app/app_config.h",

@@ -21,6 +21,8 @@
 #define LAYER_FLEXIBLE 7u
 #define FILL_ARGB4444 4u
 #define FILL 3u
+#define HALF 0x8000u
+#define OPAQUE 0xF000u
 #define TRUSTED (N6_FIELD(N6_RIFSC_RIMC_ATTR1_MCID, 1) | N6_RIFSC_RIMC_ATTR1_MSEC | N6_RIFSC_RIMC_ATTR1_MPRIV)
 
 /* The drawing that is not shown: 0 or 1. */
@@ -145,6 +147,21 @@ void display_box(const display_window_t *window, int32_t x, int32_t y, int32_t w
     display_fill(window, x, y + height - 1, width, 1, colour);
     display_fill(window, x, y, 1, height, colour);
     display_fill(window, x + width - 1, y, 1, height, colour);
+}
+
+void display_areas(const display_window_t *window, const uint8_t *classes, uint32_t columns, uint32_t rows,
+                   const display_colour_t *colours, uint32_t count)
+{
+    const uint32_t drawing = drawing_of(window, hidden), width = window->width, height = window->height;
+    uint16_t *pixel = (uint16_t *)drawing;
+    for (uint32_t y = 0; y < height; y++) {
+        const uint8_t *row = classes + (2u * y + 1u) * rows / (2u * height) * columns;
+        for (uint32_t x = 0; x < width; x++) {
+            uint32_t class = row[(2u * x + 1u) * columns / (2u * width)];
+            *pixel++ = (uint16_t)(class == 0u ? (uint32_t)DISPLAY_CLEAR : ((uint32_t)colours[class % count] & ~OPAQUE) | HALF);
+        }
+    }
+    n6_dcache_clean(drawing, 2u * width * height);
 }
 
 void display_next(const display_window_t *window)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The panel of the board by LTDC: the camera's picture on layer 1, and rectangles that DMA2D draws over it on layer 2.
+ * The panel of the board by LTDC: the camera's picture on layer 1, and rectangles that DMA2D draws over it on layer 2, or areas that
+ * the CPU draws.
  */
 #ifndef DISPLAY_H
 #define DISPLAY_H
@@ -28,6 +29,11 @@ const char *display_open(const display_window_t *window);
 /* Draw on the one of two drawings that is not shown: fill a rectangle, or its edges. */
 void display_fill(const display_window_t *window, int32_t x, int32_t y, int32_t width, int32_t height, display_colour_t colour);
 void display_box(const display_window_t *window, int32_t x, int32_t y, int32_t width, int32_t height, display_colour_t colour);
+
+/* Draw the colour of each area, half transparent. classes: the class of each place in a grid of columns and rows that fills the
+ * window; class 0 has no colour. */
+void display_areas(const display_window_t *window, const uint8_t *classes, uint32_t columns, uint32_t rows,
+                   const display_colour_t *colours, uint32_t count);
 
 /* Show what was drawn, from the next frame of the panel on, and begin the other drawing. */
 void display_next(const display_window_t *window);

@@ -27,6 +27,10 @@ static n6_post_box_t boxes[MOST_BOXES];
 #define VIEW_AT (DRAWINGS_AT - DRAWING_BYTES)
 #define PICTURE_AT (VIEW_AT - WHOLE_LINES(PICTURE_BYTES))
 #define INPUT_AT (PICTURE_AT - WHOLE_LINES(INPUT_BYTES))
+#define AREAS_AT (INPUT_AT - WHOLE_LINES(n6_decoder.width * n6_decoder.height))
+
+static const display_colour_t colours[] = {DISPLAY_GREEN, DISPLAY_RED, DISPLAY_CYAN, DISPLAY_MAGENTA, DISPLAY_YELLOW};
+#define COLOURS (sizeof colours / sizeof colours[0])
 
 static int fail(const char *why, const char *what)
 {
@@ -67,21 +71,21 @@ static void put_share(const char *name, float share)
     }
 }
 
-static void put_class(uint32_t number, uint32_t class, float score)
+static void put_class(bool is_first, uint32_t class, const char *name, float share)
 {
-    n6_put(number == 0u ? "{\"class\": \"" : ", {\"class\": \"");
+    n6_put(is_first ? "{\"class\": \"" : ", {\"class\": \"");
     n6_put(n6_decoder_names[class]);
-    put_share("\", \"score\": ", score);
+    n6_put("\"");
+    put_share(name, share);
 }
 
 static void show_boxes(const display_window_t *window, const void *const *outputs)
 {
-    static const display_colour_t colours[] = {DISPLAY_GREEN, DISPLAY_RED, DISPLAY_CYAN, DISPLAY_MAGENTA, DISPLAY_YELLOW};
     float width = (float)window->width, height = (float)window->height;
     uint32_t count = n6_post_boxes(&n6_decoder, outputs, boxes, MOST_BOXES);
     for (uint32_t i = 0; i < count; i++) {
         const n6_post_box_t *box = &boxes[i];
-        put_class(i, box->class, box->score);
+        put_class(i == 0u, box->class, ", \"score\": ", box->score);
         put_share(", \"left\": ", box->left);
         put_share(", \"top\": ", box->top);
         put_share(", \"right\": ", box->right);
@@ -89,7 +93,7 @@ static void show_boxes(const display_window_t *window, const void *const *output
         n6_put("}");
         int32_t x = (int32_t)(box->left * width), y = (int32_t)(box->top * height);
         display_box(window, x, y, (int32_t)(box->right * width) - x, (int32_t)(box->bottom * height) - y,
-                    colours[box->class % (sizeof colours / sizeof colours[0])]);
+                    colours[box->class % COLOURS]);
     }
 }
 
@@ -98,7 +102,7 @@ static void show_pose(const display_window_t *window, const void *const *outputs
     static n6_post_point_t points[N6_DECODER_CLASSES + 1u];
     uint32_t count = n6_post_pose(&n6_decoder, outputs, points);
     for (uint32_t i = 0; i < count; i++) {
-        put_class(i, i, points[i].score);
+        put_class(i == 0u, i, ", \"score\": ", points[i].score);
         put_share(", \"x\": ", points[i].x);
         put_share(", \"y\": ", points[i].y);
         n6_put("}");
@@ -114,9 +118,29 @@ static void show_classes(const void *const *outputs)
     static n6_post_class_t found[N6_DECODER_CLASSES + 1u];
     uint32_t count = n6_post_classes(&n6_decoder, outputs, found);
     for (uint32_t i = 0; i < count; i++) {
-        put_class(i, found[i].class, found[i].score);
+        put_class(i == 0u, found[i].class, ", \"score\": ", found[i].score);
         n6_put("}");
     }
+}
+
+/* The first class, which is the background of most networks, stays as it is. */
+static void show_areas(const display_window_t *window, const void *const *outputs)
+{
+    uint8_t *classes = (uint8_t *)AREAS_AT;
+    uint32_t pixels[N6_DECODER_CLASSES + 1u] = {0}, all = n6_decoder.width * n6_decoder.height;
+    n6_post_areas(&n6_decoder, outputs, classes);
+    for (uint32_t i = 0; i < all; i++) {
+        pixels[classes[i]]++;
+    }
+    bool is_first = true;
+    for (uint32_t i = 0; i < N6_DECODER_CLASSES; i++) {
+        if (pixels[i] != 0u) {
+            put_class(is_first, i, ", \"share\": ", (float)pixels[i] / (float)all);
+            n6_put("}");
+            is_first = false;
+        }
+    }
+    display_areas(window, classes, n6_decoder.width, n6_decoder.height, colours, COLOURS);
 }
 
 static void show_found(const display_window_t *window, uint32_t frame)
@@ -138,7 +162,8 @@ static void show_found(const display_window_t *window, uint32_t frame)
         show_pose(window, outputs);
         break;
     case N6_POST_AREAS:
-        break; /* n6_post_areas gives the class of each pixel */
+        show_areas(window, outputs);
+        break;
     default:
         show_boxes(window, outputs);
         break;

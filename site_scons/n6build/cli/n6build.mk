@@ -7,13 +7,14 @@
 #     N6_APPLI := build/app.elf
 #     include $(shell n6build --makefile)
 #
-# Options board, model, profile, backend, cmsis, fsbl, appli, data and sign are N6_BOARD and so on; N6_OPTIONS takes any, as
-# on n6build's command line. With N6_APPLI the host's own rule links its program with $(N6_LIBS), and compiles with
-# $(N6_CPPFLAGS). Targets: n6-library, n6-build (images and checks), n6-hex, n6-flash and n6-run (both with N6_BOARD_OPTIONS,
-# such as probe=virtual), n6-clean. N6_LINKED := 0 is for a program that links the networks and a runtime of its own: it gets the
-# weights, the checks and the flash of n6build, and does not wait for its library. N6_NEEDS: files that the host's own rules make
-# and n6build reads, such as a trained model. N6_BUILD: folder of all that n6build makes, its alone: rules of the host may name any
-# file in it. N6_CLEAN: the host's target that cleans.
+# Options board, model, profile, backend, cmsis, fsbl, appli, data and sign are N6_BOARD and so on; N6_OPTIONS takes any, as on
+# n6build's command line. With N6_APPLI the host's own rule links its program with $(N6_LIBS), and compiles with $(N6_CPPFLAGS);
+# objects that include generated headers are made behind them: $(OBJECTS): | $(N6_LIBRARY). Targets: n6-library, n6-build
+# (images and checks), n6-hex, n6-flash and n6-run (both with N6_BOARD_OPTIONS, such as probe=virtual), n6-clean. N6_LINKED := 0
+# is for a program that links the networks and a runtime of its own: it gets the weights, the checks and the flash of n6build,
+# and does not wait for its library. N6_NEEDS: files that the host's own rules make and n6build reads, such as a trained model.
+# N6_BUILD: folder of all that n6build makes, its alone: rules of the host may name any file in it. N6_CLEAN: the host's target
+# that cleans.
 #
 # n6build decides what is up to date. Each target is one call of it, which does all its steps in one process, as many at a time as -j
 # allows, and leaves the times of files alone whose bytes are as before. With nothing to do, n6build's front answers in milliseconds.
@@ -36,7 +37,7 @@ N6_GIVEN = $(strip $(call n6_given,board,$(N6_BOARD)) $(call n6_given,model,$(N6
 # The same files for each board, model and profile: the linker script names the libraries of the runtime.
 N6_LIBRARY := $(N6_BUILD)/libn6networks.a $(N6_BUILD)/n6_networks.ld
 n6_include ?= $(call n6_quoted,$(shell $(N6BUILD) --include-dir))
-N6_CPPFLAGS := -I$(n6_include)
+N6_CPPFLAGS := -I$(n6_include) -I$(N6_BUILD)/include
 N6_LIBS := $(N6_LIBRARY)
 
 # The host's program, as the host's rule spells it.
@@ -89,6 +90,7 @@ endif
 
 # With an empty recipe, make looks at the time of the file, which is as before where its bytes are; with -n and -q it does not.
 $(N6_LIBRARY): $(if $(call n6_force,library),$(n6_done)/host-library) ;
+$(N6_BUILD)/include/%: $(if $(call n6_force,library),$(n6_done)/host-library) ;
 $(N6_BUILD)/%.hex: $(n6_done)/host-hex ;
 $(N6_BUILD)/%: $(n6_done)/host-build ;
 $(N6_BUILD)/n6build.mk: ;

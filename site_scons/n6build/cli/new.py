@@ -28,8 +28,28 @@ NAME = "new"
 HELP = "creates a complete project in a new folder: n6build new my_app net.tflite --with cmake"
 # Board and model in the build scripts of the examples.
 _BOARD, _MODEL = "nucleo-n657", "keyword"
-_SOURCES = ("src/main.c", "src/sensor.c", "src/sensor.h", "drivers/uart.c", "drivers/uart.h")
 _OWN_START = ("src/startup.c", "board.ld")
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A program that a project begins with.
+
+    Attributes:
+        example: Folder of the example that the files come from.
+        files: C files and headers.
+        run: Options of a run, as each build system writes them.
+    """
+
+    example: str
+    files: tuple[str, ...]
+    run: Mapping[str, str]
+
+    @property
+    def c_files(self) -> str:
+        """Return the C files with the start-up code, in one text."""
+        own, drivers = [[each for each in self.files if each.startswith(at)] for at in ("src/", "drivers/")]
+        return " ".join(each for each in (*own, "src/startup.c", *drivers) if each.endswith(".c"))
 
 
 @dataclass(frozen=True)
@@ -39,9 +59,9 @@ class _Kind:
     Attributes:
         example: Folder of the example that the files come from.
         files: Files that are copied as they are.
-        scripts: Files that are copied with another board and another model: file -> their text in
-            it.
-        usage: Commands that build, program and run the project.
+        scripts: Files that are copied with another board, model and program: file -> board and model
+            in it.
+        usage: Commands that build, program and run the project. {run}: the options of a run.
     """
 
     example: str
@@ -50,17 +70,16 @@ class _Kind:
     usage: tuple[str, ...]
 
 
-_UNTIL = 'until="text:host: done"'
 KINDS = {
     "make": _Kind(
         "make",
-        (*_SOURCES, *_OWN_START),
+        _OWN_START,
         {"Makefile": "board={board} model={model}"},
-        ("make", "make n6-build", f"make n6-run N6_BOARD_OPTIONS='probe=virtual {_UNTIL}'"),
+        ("make", "make n6-build", "make n6-run N6_BOARD_OPTIONS='probe=virtual {run}'"),
     ),
     "cmake": _Kind(
         "cmake",
-        (*_SOURCES, *_OWN_START, "CMakePresets.json", "toolchain.cmake"),
+        (*_OWN_START, "CMakePresets.json", "toolchain.cmake"),
         {"CMakeLists.txt": "MODEL {model} BOARD {board}"},
         (
             "cmake --preset release -Dn6build_DIR=$(n6build --cmake-dir)",
@@ -69,15 +88,23 @@ KINDS = {
         ),
     ),
     # Start-up and linker script are n6build's.
-    "scons": _Kind("make", _SOURCES, {}, ("scons", "scons n6.probe=virtual flash run")),
+    "scons": _Kind("make", (), {}, ("scons", "scons n6.probe=virtual {run}flash run")),
 }
-# Programs for other purposes than a call of the network, all with SCons.
+_USUAL = _Program(
+    "make",
+    ("src/main.c", "src/sensor.c", "src/sensor.h", "drivers/uart.c", "drivers/uart.h"),
+    {"make": 'until="text:host: done"', "cmake": '"until=text:host: done"', "scons": ""},
+)
+# Programs for other purposes than a call of the network.
 TEMPLATES = {
-    "camera": _Kind(
+    "camera": _Program(
         "camera",
         ("src/main.c", "drivers/camera.c", "drivers/camera.h", "drivers/display.c", "drivers/display.h"),
-        {},
-        ("scons", "scons n6.probe=virtual n6.camera=street.jpg n6.display=out n6.until=frames:3 flash run"),
+        {
+            "make": "camera=street.jpg display=out until=frames:3",
+            "cmake": "camera=${CMAKE_SOURCE_DIR}/street.jpg display=${CMAKE_CURRENT_SOURCE_DIR}/out until=frames:3",
+            "scons": "n6.camera=street.jpg n6.display=out n6.until=frames:3 ",
+        },
     )
 }
 _SCONSTRUCT = """\
@@ -101,21 +128,16 @@ def new(words: Sequence[str]) -> None:
 
     Raises:
         N6Error: N6-NEW-001 for a folder that is in use; N6-NEW-002 if the template does not fit;
-            N6-OPTION-001, -002 and -019 for invalid
-            words; N6-BOARD-001,
-            N6-MODEL-001 and -002 for a board or a model that does not exist; N6-FILE-001 if nothing can
-            be written.
+            N6-OPTION-001, -002 and -019 for invalid words; N6-BOARD-001, N6-MODEL-001 and -002 for a
+            board or a model that does not exist; N6-FILE-001 if nothing can be written.
     """
     from n6build.describe.hardware.boards import home_of_board, load_board
     from n6build.describe.model import load_model, models_folder
 
     options = new_parser().parse_intermixed_args(words)
     given = _given(options.words)
-    build_system = options.kind or ("scons" if options.template else "make")
-    if options.template and build_system != "scons":
-        what = f"template {options.template} is for SCons"
-        raise N6Error("N6-NEW-002", what, hint=f"leave --with {build_system} out")
-    folder, kind = Path(options.folder), TEMPLATES[options.template] if options.template else KINDS[build_system]
+    folder, kind = Path(options.folder), KINDS[options.kind]
+    program = TEMPLATES[options.template] if options.template else _USUAL
     if is_file(folder) or (is_folder(folder) and files_in(folder)):
         what = f"'{folder}' exists and is not empty"
         raise N6Error("N6-NEW-001", what, hint="name a new folder")
@@ -127,22 +149,23 @@ def new(words: Sequence[str]) -> None:
         _check_camera(described, loaded)
     try:
         model = _copied_model(given["model"], folder)
-        for file in kind.files:
-            _copy(EXAMPLES / kind.example / file, folder / file)
+        for example, files in ((program.example, program.files), (kind.example, kind.files)):
+            for file in files:
+                _copy(EXAMPLES / example / file, folder / file)
     except OSError as error:
         raise cannot_write(folder, error) from error
+    run = program.run[options.kind]
     for file, place in kind.scripts.items():
         text = read_text(EXAMPLES / kind.example / file)
-        write_atomically(
-            folder / file,
-            text.replace(place.format(board=_BOARD, model=_MODEL), place.format(board=board, model=model)),
-        )
-    if build_system == "scons":
+        text = text.replace(place.format(board=_BOARD, model=_MODEL), place.format(board=board, model=model))
+        text = text.replace(_USUAL.c_files, program.c_files).replace(_USUAL.run["cmake"], run)
+        write_atomically(folder / file, text)
+    if options.kind == "scons":
         until = "" if options.template else ', until="text:host: done"'
         write_atomically(folder / "SConstruct", _SCONSTRUCT.format(board=board, model=model, until=until))
     write_atomically(folder / ".gitignore", "build/\n")
-    say("Project", str(folder), f"{build_system}, board {board}, model {model}")
-    show("\n".join([f"  cd {folder}", *(f"  {line}" for line in kind.usage)]))
+    say("Project", str(folder), f"{options.kind}, board {board}, model {model}")
+    show("\n".join([f"  cd {folder}", *(f"  {line.format(run=run)}" for line in kind.usage)]))
 
 
 def _check_camera(board: Board, model: Model) -> None:
@@ -220,7 +243,7 @@ def new_parser() -> CommandParser:
     )
     parser.add_argument("folder", metavar="FOLDER", help="folder of the project; it must be new or empty")
     parser.add_argument("words", nargs="*", default=[], help=argparse.SUPPRESS)
-    parser.add_argument("--with", dest="kind", choices=[*KINDS], help="the build system; default: make")
-    purpose = "a program that shows a camera's picture with what the network finds; with SCons"
+    parser.add_argument("--with", dest="kind", choices=[*KINDS], default="make", help="the build system; default: make")
+    purpose = "a program that shows a camera's picture with what the network finds"
     parser.add_argument("--template", choices=[*TEMPLATES], help=purpose)
     return parser

@@ -13,7 +13,6 @@ from n6build.compile.toolchain import Toolchain
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board, Trial
 from n6build.describe.hardware.board_header import recovery_defines
-from n6build.describe.host_program import HostProgram
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
 from n6build.place.trust.choice import Trust
@@ -23,7 +22,6 @@ from n6build.steps.compile_c import Compilation, compile_step, compile_steps, li
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.field_header import field_header_step
 from n6build.steps.format_headers import format_headers_step
-from n6build.steps.host_sources import program_steps
 from n6build.steps.kernel_header_files import kernel_headers_step
 from n6build.steps.plan_memory import version_header_of
 from n6build.steps.program_script import program_script_step
@@ -61,6 +59,11 @@ class BoardFirmware:
     trust: Trust | None = None
     trial: Trial | None = None
     recovers: bool = False
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Return the generated headers of chip, board and formats."""
+        return tuple(file for file in outputs_of(self.steps) if file.endswith(".h"))
 
 
 @dataclass(frozen=True)
@@ -272,7 +275,7 @@ def appli(
     networks: Sequence[NetworkSteps],
     plan: Step,
     release: Step | None,
-    host: HostProgram | None = None,
+    of_host: Sequence[Step] = (),
 ) -> Program:
     """Return the Appli with the networks linked into it.
 
@@ -283,13 +286,12 @@ def appli(
         networks: Networks of the application.
         plan: Step of the memory plan.
         release: Step of the release; None for an Appli that verifies nothing.
-        host: Program whose sources replace main.c; None for n6build's own.
+        of_host: Steps that compile a program in place of main.c; none for n6build's own.
     """
     linked = linked_networks(folder, firmware, runtime, networks, plan, release)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
-    of_host = () if host is None else program_steps(folder, host, firmware.how, networks)
     compiled = tuple(file for file in outputs_of(of_host) if Path(file).suffix == ".o")
-    objects = linked.files if host is None else (*linked.without_main, *compiled)
+    objects = (*linked.without_main, *compiled) if of_host else linked.files
     link = link_step(
         f"{folder}/appli/appli.elf",
         objects,

@@ -10,39 +10,49 @@ from collections.abc import Sequence
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
-from n6build.compile.toolchain import ARCHIVER, Toolchain
+from n6build.compile.toolchain import ARCHIVER
 from n6build.describe.choices import Choices
 from n6build.describe.host_program import LIBRARY
 from n6build.engine.plan import Plan, make_plan
-from n6build.engine.step import Step, output_with
+from n6build.engine.step import Step, output_with, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.firmware import LinkedNetworks, board_firmware, linked_networks
+from n6build.steps.firmware import BoardFirmware, LinkedNetworks, board_firmware, linked_networks
+from n6build.steps.host_headers import host_headers_step
+from n6build.steps.host_sources import NetworkCode, network_code
 from n6build.steps.job import Job
 from n6build.steps.network import network_steps
 from n6build.steps.plan_memory import memory_plan_step
 from n6build.steps.plan_part import Part
+from n6build.steps.vision_steps import asked_of
 
 
-def host_library(folder: str, linked: LinkedNetworks, toolchain: Toolchain, plan: Step) -> Part:
-    """Return the part of goal library: the archive and the symbols for its linker.
+def host_library(
+    folder: str, include: str, firmware: BoardFirmware, linked: LinkedNetworks, plan: Step, code: NetworkCode
+) -> Part:
+    """Return the part of goal library: the archive, linker symbols and headers.
 
     Args:
         folder: Folder of the application.
+        include: Folder for the headers.
+        firmware: Common headers and objects of the board.
         linked: Networks compiled for a link.
-        toolchain: Compiler with its archiver.
         plan: Step of the memory plan.
+        code: Headers and code of the networks.
     """
     archive = f"{folder}/{LIBRARY}"
+    objects = (*linked.without_main, *outputs_of(code.decoders))
     step = Step(
         verb="Archive",
         stage="link",
         outputs=(archive,),
-        sources=linked.without_main,
+        sources=objects,
         # Flag D omits dates and owners, so that the archive is reproducible.
-        command=(ARCHIVER, "rcsD", archive, *linked.without_main),
-        tools=(toolchain.tool,),
+        command=(ARCHIVER, "rcsD", archive, *objects),
+        tools=(firmware.toolchain.tool,),
     )
-    return Part((*linked.steps, step), {"library": (archive, output_with(plan, ".ld"))})
+    headers = host_headers_step(include, firmware.headers, outputs_of(code.headers))
+    steps = (*linked.steps, *code.headers, *code.decoders, step, headers)
+    return Part(steps, {"library": (archive, output_with(plan, ".ld"), *headers.outputs)})
 
 
 def host_library_plan(job: Job) -> Plan:
@@ -59,7 +69,8 @@ def host_library_plan(job: Job) -> Plan:
     plan = memory_plan_step(job.folder, job.board, profile, networks, runtime, verified=False, has_own_main=True)
     firmware = board_firmware(job.board_folder, job.board, job.toolchain, job.flags)
     linked = linked_networks(job.folder, firmware, job.runtime, networks, plan)
-    library = host_library(job.folder, linked, job.toolchain, plan)
+    code = network_code(job.folder, firmware.how, networks, asked_of(job))
+    library = host_library(job.folder, f"{job.folder}/include", firmware, linked, plan, code)
     return make_plan(
         [*(step for each in networks for step in each.steps), plan, *library.steps],
         {

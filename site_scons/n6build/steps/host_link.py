@@ -38,9 +38,9 @@ def host_link(build: str, library: Part, runtime: Runtime) -> Part:
         runtime: Runtime whose libraries follow the networks.
 
     Returns:
-        The part, with both files as its goal.
+        The part, with both files and the headers as its goal.
     """
-    archive, symbols = library.goals["library"]
+    archive, symbols, *headers = library.goals["library"]
     libraries = tuple(map(str, runtime.libraries))
     step = Step(
         verb="Library",
@@ -52,7 +52,7 @@ def host_link(build: str, library: Part, runtime: Runtime) -> Part:
         # The script contains paths of this machine.
         shared=not libraries,
     )
-    return Part((*library.steps, step), {"library": step.outputs})
+    return Part((*library.steps, step), {"library": (*step.outputs, *headers)})
 
 
 def make_host_link(call: Call) -> None:

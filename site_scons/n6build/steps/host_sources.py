@@ -1,9 +1,12 @@
-"""Steps for the sources of a host project's program."""
+"""Steps for the sources of a program with networks, and of their decoders.
+
+n6build compiles the sources of N6Appli; those of other programs are compiled by their own build systems.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -12,50 +15,58 @@ from n6build.base.paths import FIRMWARE
 from n6build.compile.runtimes import without_unknown_flags
 from n6build.describe.host_program import HostProgram
 from n6build.engine.step import Step, outputs_of
-from n6build.steps.app_headers import app_headers_steps
+from n6build.steps.app_headers import Asked, app_headers_steps
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.host_headers import HEADER_FOLDERS, header_folder
 
 
-def program_steps(
-    folder: str, host: HostProgram, how: Compilation, networks: Sequence[NetworkSteps]
-) -> tuple[Step, ...]:
-    """Return the steps that compile a host's program.
+@dataclass(frozen=True)
+class NetworkCode:
+    """Headers and code for a program that come from its networks' model.yaml.
 
-    If model.yaml describes a decoder or an application, its headers are made; the code of decoders is compiled with them.
+    Attributes:
+        headers: Steps that make the headers of an application and of a decoder.
+        decoders: Steps that compile the decoders; none if no model.yaml names one.
+    """
+
+    headers: tuple[Step, ...]
+    decoders: tuple[Step, ...]
+
+
+def network_code(
+    folder: str, how: Compilation, networks: Sequence[NetworkSteps], asked: Asked | None = None
+) -> NetworkCode:
+    """Return the steps for headers and code that model.yaml describes.
+
+    Args:
+        folder: Folder of the application.
+        how: Settings for C with the generated headers of the board.
+        networks: Networks of the application.
+        asked: Post-processing of the command line.
+    """
+    headers = tuple(step for each in networks for step in app_headers_steps(f"{each.folder}_app", each, asked))
+    decoded = any(each.model.postprocess for each in networks)
+    sources = files_in(FIRMWARE / "postprocess", "*.c") if decoded else ()
+    how = how.looking_in(FIRMWARE / "postprocess", FIRMWARE / "kernels").with_flags("-O2")
+    return NetworkCode(headers, compile_steps(f"{folder}/postprocess", sources, how))
+
+
+def program_steps(folder: str, host: HostProgram, how: Compilation, code: NetworkCode) -> tuple[Step, ...]:
+    """Return the steps that compile a host's program and the code of its networks.
 
     Args:
         folder: Folder of the application.
         host: Program of the host project.
-        how: Settings for C with the generated headers.
-        networks: Networks of the application.
+        how: Settings for C with the generated headers of the board.
+        code: Headers and code of the networks.
 
     Raises:
         N6Error: N6-HOST-001 if a source is not C or assembler.
     """
-    headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
-    if not headers:
-        return host_steps(f"{folder}/program", host, how)
-    made = outputs_of(headers)
-    how = how.looking_in(FIRMWARE / "postprocess", FIRMWARE / "kernels")
-    decoded = any(each.model.postprocess for each in networks)
-    sources = files_in(FIRMWARE / "postprocess", "*.c") if decoded else ()
-    decoder = compile_steps(f"{folder}/postprocess", sources, how.with_flags("-O2"))
-    how = how.looking_in(header_folder(made)).behind(made)
-    return (*headers, *decoder, *host_steps(f"{folder}/program", host, how))
-
-
-def header_folder(headers: Sequence[str]) -> str:
-    """Return the folder in which a program's headers of its networks are found.
-
-    One network's headers are included as `n6_decoder.h`. Two networks have headers of the same name, so a program with
-    several includes them as `NAME/network_app/n6_decoder.h`; the plain name is then no file, and cannot be the wrong one.
-
-    Args:
-        headers: Headers of one or several networks, in `NAME/network_app`.
-    """
-    folders = {str(Path(header).parent) for header in headers}
-    return folders.pop() if len(folders) == 1 else str(Path(os.path.commonpath(folders)))
+    made = outputs_of(code.headers)
+    how = how.looking_in(header_folder(made)).behind(made) if made else how
+    return (*code.headers, *code.decoders, *host_steps(f"{folder}/program", host, how))
 
 
 def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:
@@ -72,7 +83,7 @@ def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, 
         N6Error: N6-HOST-001 if a source is not C or assembler.
     """
     # Warnings of the host project are not errors here. Its flags come last, so that they take precedence.
-    how = how.looking_in(*host.include_folders, FIRMWARE / "appli", FIRMWARE / "bring_up")
+    how = how.looking_in(*host.include_folders, *(FIRMWARE / place for place in ("appli", *HEADER_FOLDERS)))
     how = how.defining(*host.defines).with_flags("-Wno-error", *without_unknown_flags(list(host.flags)))
     return tuple(compile_step(f"{folder}/{_object_name(source)}", source, how) for source in host.sources)
 

@@ -33,6 +33,7 @@ from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.foreign_image import foreign_image_step
 from n6build.steps.foreign_program import GivenProgram
 from n6build.steps.host_library import host_library
+from n6build.steps.host_sources import network_code, program_steps
 from n6build.steps.job import Job
 from n6build.steps.plan_memory import memory_plan_step
 from n6build.steps.plan_part import NO_PART, Part
@@ -41,7 +42,7 @@ from n6build.steps.reloc_networks import ModelSteps, reloc_network, reloc_plan
 from n6build.steps.signing_settings import Signing
 from n6build.steps.trusted_image import trusted_step
 from n6build.steps.vectors_image import vectors_image_step
-from n6build.steps.vision_steps import vision_program
+from n6build.steps.vision_steps import asked_of, vision_program
 from n6build.steps.weights_image import weights_image_step
 
 
@@ -251,15 +252,20 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
             step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks), job.encryption)
             weights.append(_in_slot(step, network, Content("weights", network.name, Path(raw).name)))
     release = _release(job, [*weights, *vectors])
+    code = network_code(job.folder, firmware.how, networks, asked_of(job))
 
     def make() -> Program:
         if job.project:
             return vision_program(job, job.project, firmware, networks[0])
-        return appli(job.folder, firmware, runtime, networks, plan, release, job.choices.program)
+        host = job.choices.program
+        of_host = program_steps(job.folder, host, firmware.how, code) if host else ()
+        return appli(job.folder, firmware, runtime, networks, plan, release, of_host)
 
     application = _application(job, make)
     linked = linked_networks(job.folder, firmware, runtime, networks, plan, release)
-    library = host_library(job.folder, linked, job.toolchain, plan)
+    # Other build systems name one folder, whatever the board and the networks are.
+    include = f"{job.choices.build if job.choices.appli else job.folder}/include"
+    library = host_library(job.folder, include, firmware, linked, plan, code)
     return replace(_images(job, plan, loader, application, vectors, weights, ()), library=library)
 
 

@@ -119,7 +119,7 @@ function(n6build_link target place)
     set(n6_library "${place}/libn6networks.a" "${place}/n6_networks.ld")
     add_custom_target(${target}_n6_library
         DEPENDS ${n6_NEEDS}
-        BYPRODUCTS ${n6_library} "${place}/.n6build/host-library"
+        BYPRODUCTS ${n6_library} "${place}/include/n6_made.h" "${place}/.n6build/host-library"
         COMMAND sh "${n6_SCRIPT}" --library "${place}/.n6build/host-library" ${n6_CALL}
         WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
         COMMENT "n6build library of ${target}" ${n6_jobs} VERBATIM)
@@ -129,7 +129,7 @@ function(n6build_link target place)
     add_dependencies(${target} ${target}_n6_library)
     # The project may call target_link_libraries with PRIVATE or, as STM32CubeMX does, without; both forms at once are an error.
     set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${n6_library})
-    target_include_directories(${target} PRIVATE "${n6_include}")
+    target_include_directories(${target} PRIVATE "${n6_include}" "${place}/include")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${n6_library})
     # Not at all where n6build has found nothing to do, and the program is as it was.
     add_custom_command(

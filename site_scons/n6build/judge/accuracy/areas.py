@@ -19,9 +19,9 @@ from n6build.describe.preprocess import Preprocess
 from n6build.describe.sample_files import PICTURES
 from n6build.judge.accuracy.figures import AreaFigures
 from n6build.judge.accuracy.jobs import AccuracyJob
-from n6build.judge.postprocess.decode import area_names, pixel_classes
+from n6build.judge.postprocess.decode import pixel_classes
 from n6build.judge.postprocess.found import Decoded
-from n6build.judge.postprocess.layout import Layout, layout_of
+from n6build.judge.postprocess.layout import Layout, area_names, layout_of
 
 # Pixels without a label, as in Pascal VOC.
 NO_LABEL = 255

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.judge.postprocess.found import Decoded, Found, Point
-from n6build.judge.postprocess.layout import BOX, Layout, Level, Table
+from n6build.judge.postprocess.layout import BOX, Layout, Level, Table, area_names
 
 # Candidates that are compared with each other; the best ones, if there are more.
 MOST_CANDIDATES = 512
@@ -226,8 +226,3 @@ def _areas(layout: Layout, outputs: Sequence[Floats]) -> Decoded:
     names = area_names(layout)
     areas = [Found(names[each], int(counts[each]) / len(classes)) for each in np.flatnonzero(counts)]
     return Decoded(tuple(sorted(areas, key=lambda each: -each.score)), layout.size, layout.area, mask)
-
-
-def area_names(layout: Layout) -> tuple[str, ...]:
-    """Return the names of the classes of pixels; a single plane has a background, too."""
-    return ("background", *layout.names) if layout.levels[0].scores.columns == 1 else layout.names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.judge.postprocess.layout import Layout, Table
+from n6build.judge.postprocess.layout import Layout, Table, area_names
 
 TEMPLATE = TEMPLATES / "n6_decoder.h.j2"
 _NONE = Table(0, 0, 0, 0, 0, 0)
@@ -43,7 +43,7 @@ def decoder_header(layout: Layout, model: str) -> str:
             "scale": ", ".join(map(_real, layout.scale)),
             "least_score": _real(layout.settings.score),
             "most_overlap": _real(layout.settings.overlap),
-            "names": [_text(name) for name in layout.names],
+            "names": [_text(name) for name in (area_names(layout) if layout.coding == "areas" else layout.names)],
             "output_names": [_text(output.name) for output in layout.outputs],
         },
     )

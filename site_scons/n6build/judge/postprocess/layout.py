@@ -328,6 +328,11 @@ def _planes(given: _Given, shape: Sequence[int], coding: Coding, *, first: bool)
     return replace(given.made(coding, [Level(table, table)], given.named(channels)), area=(width, height))
 
 
+def area_names(layout: Layout) -> tuple[str, ...]:
+    """Return the names of the classes of pixels; a single plane has a background, too."""
+    return ("background", *layout.names) if layout.levels[0].scores.columns == 1 else layout.names
+
+
 _LAYOUTS: dict[DecoderName, Callable[[_Given], Layout]] = {
     "yolo_v8": _yolo_v8,
     "yolox": _yolox,
