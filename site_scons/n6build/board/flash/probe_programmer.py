@@ -204,7 +204,13 @@ class ProbeProgrammer:
             # Scripts and flash algorithms are no sources of the step that programs: what it leaves does not depend on them,
             # no more than on the programmer itself. A context of its own notes no file.
             given = Context().run(order, Attached(self.command, self.name, self.board, Path(folder)))
-            return given, run_command(self.command, given.arguments, timeout_s)
+            said = run_command(self.command, given.arguments, timeout_s)
+            for arguments in given.more:
+                if said.failed and not given.goes_on:
+                    break
+                then = run_command(self.command, arguments, timeout_s)
+                said = Said(said.output + then.output, said.status or then.status)
+            return given, said
 
 
 def _failure(
