@@ -55,6 +55,7 @@ _ALGORITHM = FlashAlgorithm(
 def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("n6build.board.flash.probe_programmer.OPENS_S", 0)
     # The real algorithm needs a compiler in PATH; tests/probe uses it.
     for name in ("pyocd", "probe_rs"):
         monkeypatch.setattr(f"n6build.board.flash.programmers.{name}.build_algorithm", lambda *_: _ALGORITHM)

@@ -1,7 +1,7 @@
 """Replay of probe-rs at a debug port.
 
-It has the order of its accesses and its use of a chip description. Source: probe-rs 67993c4, probe-rs/src/vendor/st/sequences/stm32n6.rs, flashing/flasher.rs and flash_algorithm.rs. The program
-itself was not at hand.
+It has the order of its accesses and its use of a chip description. The program itself was not at hand. Source: probe-rs
+67993c4, probe-rs/src/vendor/st/sequences/stm32n6.rs, flashing/flasher.rs and flash_algorithm.rs.
 """
 
 from __future__ import annotations

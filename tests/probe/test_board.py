@@ -20,6 +20,7 @@ from probe.boards import CODE, DATA, STACK, assembled, switched_on
 from probe.debugger import MASKINTS, PC, S_LOCKUP, S_RESET, S_SLEEP, SP, XPSR, Debugger
 
 LOOP = BOARD.soc.boot.development_loop
+CPUID, DBGMCU_SR = 0xE000_ED00, 0x8000_10FC
 COUNTS = f"""
     ldr r2, ={DATA:#x}
     movs r0, #0
@@ -195,6 +196,25 @@ def test_a_locked_up_core_can_be_halted_and_reset(port: VirtualDebugPort, debugg
     port.reset_by_pin()
     debugger.halt()
     assert debugger.register(PC) == LOOP
+
+
+def test_ap1_is_closed_behind_a_reset_until_the_boot_rom_opens_it(tmp_path: Path) -> None:
+    with switched_on(tmp_path, opens_us=1_000_000_000) as on:
+        debugger = Debugger(on.port)
+        assert debugger.word(CPUID), "at power-on, the ROM is done before a probe connects"
+        debugger.write(AIRCR, 0x05FA_0004)
+        for address in (CPUID, CODE):
+            with pytest.raises(Refused, match="closed: AP1 is closed"):
+                debugger.read(address)
+            debugger.clear()
+        assert Debugger(on.port, 0).word(DBGMCU_SR) == 0x0001_0003
+    with switched_on(tmp_path, opens_us=50 * 50) as on:
+        on.port.reset_by_pin()
+        status = Debugger(on.port, 0)
+        polls = [status.word(DBGMCU_SR) for _ in range(50)]
+        assert {polls[0], polls[-1]} <= {0x0001_0003, 0x0003_0003}
+        assert polls[-1] == 0x0003_0003, "each access takes its time"
+        assert Debugger(on.port).word(CPUID)
 
 
 @pytest.mark.parametrize("by", ["pin", "request", "program"])

@@ -25,6 +25,8 @@ from probe.probe_rs import ProbeRs
 from probe.test_programmers import ram_program, seen
 
 RESULT = 0x3400_8000
+# Far above the time of a transfer, and below the 500 ms that probe-rs waits.
+OPENS_US = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,10 @@ def bench(folder: Path, name: str = "nucleo-n657", *, development: bool = True) 
     """Switch a board on at probe-rs."""
     found = load_board(name)
     board = replace(found, nor=replace(found.nor, sector=4096))
-    with switched_on(folder, board, development=development) as on, pytest.MonkeyPatch.context() as patch:
+    with (
+        switched_on(folder, board, development=development, opens_us=OPENS_US) as on,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         probe_rs = ProbeRs(on.port)
         for module in ("probe_programmer", "programmers.probe_rs"):
             patch.setattr(f"n6build.board.flash.{module}.run_command", probe_rs.run)
@@ -77,6 +82,7 @@ def test_the_exported_chip_programs_each_board_and_then_only_the_difference(name
         assert len(flash(at, images(at, 1)).lacking) == 3
         assert flash(at, images(at, 1)).lacking == ()
         assert len(flash(at, images(at, 2)).lacking) == 2
+        assert min(at.probe_rs.polls) > 1, "AP1 was closed behind each reset"
         at.programmer.verify(images(at, 2))
         (read,) = at.programmer.read([Span(at.programmer.board.nor.base + 0x0010_0000, 5000)])
         assert read == Random(2).randbytes(5000)

@@ -1,7 +1,8 @@
 """probe-rs 0.32 and newer: the words and the output of its source.
 
-The program was not at hand. The words are read as clap reads them: an unknown, repeated or incomplete option ends with status 2, options and values may
-mix, and each value has its place. Source: probe-rs 67993c4, probe-rs-tools/src/bin/probe-rs/cmd and util/common_options.rs.
+The program was not at hand. The words are read as clap reads them: an unknown, repeated or incomplete option ends with
+status 2, options and values may mix, and each value has its place. Source: probe-rs 67993c4,
+probe-rs-tools/src/bin/probe-rs/cmd and util/common_options.rs.
 """
 
 from __future__ import annotations
@@ -176,33 +177,39 @@ def _error(text: str) -> int:
 
 def _attached(board: Board, call: Call) -> int:
     described = Path(call.options["--chip-description-path"]).read_text()
+    usb, _, serial = call.options["--probe"].rpartition(":")
     if f'- name: "{call.options["--chip"]}"' not in described:
         return _error(f"The chip '{call.options['--chip']}' was not found in the database.")
-    usb, _, serial = call.options["--probe"].rpartition(":")
     if usb != _USB or not board.connect(serial):
         return _error("No connected probes were found.")
     if call.command == "read":
-        return _read(board, call, described)
-    if call.command == "reset":
+        _read(board, call, described)
+    elif call.command == "reset":
         board.begin(board.settings.on_reset)
-        return 0
-    if "flash_algorithms:" not in described:
-        return _error("Trying to write to flash region, but no suitable flash loader algorithm is linked to the target")
-    if call.command == "verify":
-        if board.settings.jedec_id != 0xC2803A:
-            return _error("The execution of 'init' failed with code 2.")
-        same = all(board.holds(address, data) for address, data in parts_of(call))
-        print("Verification successful" if same else "Verification failed: contents do not match")
-        return 0
+    elif call.command == "verify":
+        return _verify(board, call)
+    else:
+        _download(board, call)
+    return 0
+
+
+def _verify(board: Board, call: Call) -> int:
+    if board.settings.jedec_id != 0xC2803A:
+        return _error("The execution of 'init' failed with code 2.")
+    same = all(board.holds(address, data) for address, data in parts_of(call))
+    print("Verification successful" if same else "Verification failed: contents do not match")
+    return 0
+
+
+def _download(board: Board, call: Call) -> None:
     for address, data in parts_of(call):
         board.load(address, data) if is_in_ram(call) else board.program(address, data)
     if "--start" in call.options:
         board.begin(board.settings.on_start)
     print("     Finished in 1.23s", file=sys.stderr)
-    return 0
 
 
-def _read(board: Board, call: Call, described: str) -> int:
+def _read(board: Board, call: Call, described: str) -> None:
     address = int(call.values["ADDRESS"], 0)
     size = int(call.values["WORDS"]) * int(call.values["WIDTH"][1:]) // 8
     start = int(re.findall(r"load_address: (0x[0-9a-fA-F]+)", described)[-1], 16)
@@ -218,4 +225,3 @@ def _read(board: Board, call: Call, described: str) -> int:
         Path(call.options["--output"]).write_bytes(data)
     else:
         print(table(address, data), end="")
-    return 0
