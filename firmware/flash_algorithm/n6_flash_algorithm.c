@@ -13,6 +13,7 @@ int Init(uint32_t address, uint32_t clock, uint32_t purpose);
 int UnInit(uint32_t purpose);
 int EraseSector(uint32_t address);
 int ProgramPage(uint32_t address, uint32_t bytes, const uint8_t *data);
+uint32_t Verify(uint32_t address, uint32_t bytes, const uint8_t *data);
 
 /* A debugger may read which part answered, also if Init fails: 0 for none. */
 uint32_t n6_flash_jedec_id;
@@ -49,4 +50,15 @@ int ProgramPage(uint32_t address, uint32_t bytes, const uint8_t *data)
         }
     }
     return 0;
+}
+
+/* The address behind the bytes if all are the same, else that of the first other one, as in CMSIS packs. */
+uint32_t Verify(uint32_t address, uint32_t bytes, const uint8_t *data)
+{
+    const uint8_t *held = (const uint8_t *)address;
+    uint32_t done = 0u;
+    while (done < bytes && held[done] == data[done]) {
+        done++;
+    }
+    return address + done;
 }

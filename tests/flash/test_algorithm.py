@@ -30,7 +30,7 @@ def test_each_board_has_one_that_fits_into_ram_that_is_on(name: str, tmp_path: P
     end = found.load + 0x20 + len(found.code)
     assert end <= found.stack_end < found.stack <= min(found.buffers)
     assert all(found.load < address < end and address & 1 for address in found.functions.values())
-    assert len(found.functions) == 4
+    assert len(found.functions) == 5
 
 
 def test_it_is_the_same_wherever_it_is_compiled(tmp_path: Path) -> None:

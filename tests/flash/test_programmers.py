@@ -5,11 +5,15 @@ The executables answer as the real ones are documented to.
 
 from __future__ import annotations
 
+import io
 import itertools
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from hypothesis import given
+from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.span import Span
@@ -21,12 +25,14 @@ from n6build.board.flash.probes import PROGRAMMERS
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.programmer import Programmer, RamProgram
 from n6build.board.flash.programmers.openocd import openocd_script
+from n6build.board.flash.programmers.probe_rs import elf_file
 from n6build.board.flash.record import read_record
 from n6build.board.flash.sectors import Sector, sectors_of
 from n6build.board.flash.survey import checked_identity, held_record
 from n6build.board.run.first_cable import cable_steps
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
+from programmer_stand_ins import probe_rs as probe_rs_words
 from programmer_stand_ins.board import BASE, TESTS, Desk, FaultKind, Settings, make_desk
 
 SECTOR = 4096
@@ -38,7 +44,7 @@ _ALGORITHM = FlashAlgorithm(
     Path("nor.FLM"),
     0x3418_0000,
     bytes(8),
-    dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage", "n6_flash_jedec_id"), 1),
+    dict.fromkeys(("Init", "UnInit", "EraseSector", "ProgramPage", "Verify", "n6_flash_jedec_id"), 1),
     0x3418_1000,
     0x3418_2000,
     (0x3418_2000, 0x3418_3000),
@@ -49,8 +55,10 @@ _ALGORITHM = FlashAlgorithm(
 def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("n6build.board.flash.probe_programmer.OPENS_S", 0)
     # The real algorithm needs a compiler in PATH; tests/probe uses it.
-    monkeypatch.setattr("n6build.board.flash.programmers.pyocd.build_algorithm", lambda *_: _ALGORITHM)
+    for name in ("pyocd", "probe_rs"):
+        monkeypatch.setattr(f"n6build.board.flash.programmers.{name}.build_algorithm", lambda *_: _ALGORITHM)
     # OpenOCD has no list of its own, so that n6build uses the system's serial ports.
     monkeypatch.setattr("n6build.board.flash.programmers.openocd.list_ports.comports", lambda: [_Port("0041")])
 
@@ -141,21 +149,24 @@ def test_a_named_programmer_is_taken_before_the_usual_one(tmp_path: Path) -> Non
     make_desk(tmp_path / "desk", SETTINGS, *PROGRAMMERS)
     taken = {
         probe: name_of_programmer(programmer_of(tmp_path, probe=probe))
-        for probe in ("auto", "openocd", "pyocd:auto", "pyocd:0041")
+        for probe in ("auto", "openocd", "pyocd:auto", "pyocd:0041", "probe-rs", "probe-rs:0041")
     }
     assert taken == {
         "auto": "stm32cubeprogrammer:0041",
         "openocd": "openocd:0041",
         "pyocd:auto": "pyocd:0041",
         "pyocd:0041": "pyocd:0041",
+        "probe-rs": "probe-rs:0041",
+        "probe-rs:0041": "probe-rs:0041",
     }
 
 
 def test_a_programmer_has_the_name_of_its_module_and_a_stand_in() -> None:
     folder = Path(programmers.__file__).parent
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(PROGRAMMERS)
+    assert {path.stem.replace("_", "-") for path in folder.glob("*.py")} - {"--init--"} == set(PROGRAMMERS)
     assert len({each.rank for each in PROGRAMMERS.values()}) == len(PROGRAMMERS)
-    assert all((TESTS / f"programmer_stand_ins/{name}.py").is_file() for name in PROGRAMMERS)
+    stems = [name.replace("-", "_") for name in PROGRAMMERS]
+    assert all((TESTS / f"programmer_stand_ins/{stem}.py").is_file() for stem in stems)
 
 
 # Behaviour of all programmers.
@@ -467,3 +478,137 @@ def test_what_a_device_calls_itself_is_no_command(
         with pytest.raises(N6Error, match="N6-FLASH-029"):
             programmer_of(tmp_path, probe=probe)
     assert not list(tmp_path.rglob("PWNED"))
+
+
+# probe-rs, which was never at hand: its stand-in takes the words that its source defines, and no others.
+
+_AT_PROBE_RS = pytest.mark.parametrize("desk", ["probe-rs"], indirect=True)
+
+
+def answers(desk: Desk, output: str, status: int, called: str = "") -> None:
+    """Let probe-rs answer each call that begins with some words, and others as before."""
+    real = desk.commands / "probe-rs"
+    kept = desk.commands / "kept"
+    kept.write_bytes(real.read_bytes())
+    kept.chmod(0o755)
+    real.write_text(
+        f"#!/bin/sh\ncase \"$*\" in '{called}'*) /bin/cat <<'END'\n{output}\nEND\nexit {status};; esac\nexec {kept} \"$@\"\n"
+    )
+
+
+@_AT_PROBE_RS
+def test_probe_rs_gets_the_chip_of_the_board_one_probe_and_changed_sectors_only(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
+    flash(programmer, images(1))
+    flash(programmer, images(2))
+    programmer.reset()
+    calls = [call.split()[1:] for call in desk.calls() if call != "probe-rs list"]
+    assert {call[0] for call in calls} == {"read", "verify", "download", "reset"}
+    for call in calls:
+        assert {"--non-interactive", "--protocol", "swd"} <= set(call)
+        assert call[call.index("--probe") + 1] == "0483:374e:0041"
+        assert call[call.index("--chip") + 1] == "STM32N657"
+        assert "--chip-description-path" in call
+    assert [call[0] for call in calls].count("download") == 2, "all runs of sectors are in one call"
+
+
+@_AT_PROBE_RS
+@pytest.mark.parametrize(
+    ("called", "output", "status", "doing", "error"),
+    [
+        ("download", "error: unexpected argument '--start' found", 2, "start", "N6-FLASH-009.*\n.*newer than 0.32.0"),
+        ("read", "error: unexpected argument '--output' found", 2, "flash", "N6-FLASH-016.*\n.*install probe-rs 0.32"),
+        ("read", "Error: Failed to open probe: denied", 1, "flash", "N6-FLASH-016.*\n.*udev rules"),
+        ("read", "Error: Probe is already in use", 1, "flash", "N6-FLASH-016.*\n.*close the program"),
+        ("reset", "Error: Connecting to the chip was unsuccessful.", 1, "reset", "N6-FLASH-009.*\n.*press the reset"),
+        ("download", "Error: An error with the usage of the probe occurred", 1, "flash", "N6-FLASH-006.*\n.*unplug"),
+        ("download", "      Erasing  40%", 0, "flash", "N6-FLASH-006.*it printed 'Finished in' 0 of 1 times"),
+        ("read", "54001000: 2003", 0, "flash", "N6-FLASH-016.*no device id"),
+        ("read", "", 1, "flash", "N6-FLASH-016.*exit status 1, no output"),
+    ],
+)
+def test_a_failure_of_probe_rs_has_its_remedy(
+    tmp_path: Path, desk: Desk, called: str, output: str, status: int, doing: str, error: str
+) -> None:
+    programmer = programmer_of(tmp_path)
+    answers(desk, output, status, called)
+    with pytest.raises(N6Error, match=error):
+        if doing == "start":
+            programmer.start(RamProgram(0x34180400, bytes(16)))
+        elif doing == "reset":
+            programmer.reset()
+        else:
+            flash(programmer, images(1))
+
+
+@_AT_PROBE_RS
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "The following debug probes were found:",
+        "The following debug probes were found:\n[0]: STLink V3 -- 0483:374e:00",
+        "[0]: STLink V3 -- 0483:374e:0041 (ST-LINK)",
+        "The following debug probes were found:\n[0]: STLink V3 (VID: 0483, PID: 374e, Serial: 0041, StLink)",
+    ],
+)
+def test_a_list_of_probe_rs_that_is_cut_or_of_another_release(tmp_path: Path, desk: Desk, output: str) -> None:
+    answers(desk, output, 0, "list")
+    with pytest.raises(N6Error, match="N6-FLASH-007: the list of probes is not as probe-rs 0.32 writes it"):
+        programmer_of(tmp_path)
+
+
+@_AT_PROBE_RS
+def test_probe_rs_lists_probes_of_all_makers_and_those_without_permission(tmp_path: Path, desk: Desk) -> None:
+    lines = (
+        "The following debug probes were found:",
+        "[0]: STLink V3 -- 0483:374e:0041 (ST-LINK) (inaccessible)",
+        "[1]: MCU-LINK -- 1fc9:0143-1:GRA (B) 7 (CMSIS-DAP)",
+    )
+    answers(desk, "\n".join(lines), 0, "list")
+    with pytest.raises(
+        N6Error, match=r"2 probes are attached:\n  0041  STLink V3 \(inaccessible\)\n  GRA \(B\) 7  MCU-LINK"
+    ):
+        programmer_of(tmp_path)
+    with pytest.raises(N6Error, match="N6-FLASH-029"):
+        programmer_of(tmp_path, probe="probe-rs:GRA (B) 7")
+
+
+def test_a_use_of_probe_rs_says_that_it_was_never_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_desk(tmp_path / "desk", SETTINGS, *PROGRAMMERS)
+    for name, kind in PROGRAMMERS.items():
+        programmer_of(tmp_path, probe=name)
+        assert ("never tried with the real probe-rs" in capsys.readouterr().out) == (name == "probe-rs")
+        assert bool(kind.untried) == (name == "probe-rs")
+
+
+@given(parts=st.lists(st.tuples(st.integers(0, 0xFFFF_0000), st.binary(max_size=99)), min_size=1, max_size=5))
+def test_an_elf_file_for_probe_rs_has_a_section_in_each_segment(parts: list[tuple[int, bytes]]) -> None:
+    elf = ELFFile(io.BytesIO(elf_file(parts, ".vector_table")))
+    assert [(segment["p_paddr"], segment.data()) for segment in elf.iter_segments()] == parts
+    sections = [*elf.iter_sections()][1:-1]
+    assert [(section.name, section["sh_addr"], section.data()) for section in sections] == [
+        (".vector_table", *part) for part in parts
+    ]
+    assert (elf["e_machine"], elf["e_type"]) == ("EM_ARM", "ET_EXEC")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("upload", "unrecognized subcommand 'upload'"),
+        ("list --probe 0483:374e", "unexpected argument '--probe' found"),
+        ("read --chip X b32 0x0 1 2", "unexpected argument '2' found"),
+        ("read --chip X b24 0x0 1", "invalid value 'b24'"),
+        ("read --chip X b32 0x0", "required arguments were not provided: <WORDS>"),
+        ("read --chip X --chip Y b32 0x0 1", "'--chip' cannot be used multiple times"),
+        ("download --chip --verify a.elf", "a value is required for '--chip'"),
+        ("verify --verify a.elf", "unexpected argument '--verify' found"),
+        ("reset --disable-progressbars", "unexpected argument '--disable-progressbars' found"),
+        ("download --binary-format srec a", "invalid value 'srec'"),
+        ("download --probe 0041 a", "invalid value '0041'"),
+    ],
+)
+def test_the_stand_in_of_probe_rs_refuses_what_clap_refuses(words: str, error: str) -> None:
+    with pytest.raises(probe_rs_words.Usage, match=error):
+        probe_rs_words.parse(words.split())

@@ -15,7 +15,7 @@ import numpy as np
 from n6build.base.bounded import WRONG_FIELDS
 from n6build.board.flash.appli_update import expected_appli, plan_appli, stored_appli
 from n6build.board.flash.command_line import Said
-from n6build.board.flash.programmers import openocd, pyocd, stm32cubeprogrammer
+from n6build.board.flash.programmers import openocd, probe_rs, pyocd, stm32cubeprogrammer
 from n6build.board.flash.trial_journal import COPY_BYTES, ENTRY, MAGIC, RECORD, State
 from n6build.board.run.console_log import ends_run, read_console
 from n6build.board.run.field_readings import readings_of
@@ -199,6 +199,7 @@ _FIELDS = b"".join(_field_line(name, 0x56000000, 5) for name in (b"BSEC.SR", b"R
 _CUBE = (
     b"ST-LINK SN  : 004100\nBoard Name  : NUCLEO-N657\nDevice ID   : 0x486\nBoard       : NUCLEO-N657\nError: none\n"
 )
+_PROBE_RS = b"The following debug probes were found:\n[0]: STLink V3 -- 0483:374e:0041 (ST-LINK)\n44001000: 20036486\n"
 _PYOCD = b'text {"boards": [{"unique_id": "0041", "board_name": "NUCLEO-N657"}]}'
 
 
@@ -232,6 +233,7 @@ BOARDS = (
     Target("answer of an interpreter (.npz)", _answer, _answered),
     Target(".wav", _wave, of_file("a.wav", lambda path: convert_recording(path, path.with_name("heard")))),
     Target("STM32CubeProgrammer's words", lambda: [_CUBE], _said_by(stm32cubeprogrammer)),
+    Target("probe-rs' words", lambda: [_PROBE_RS], _said_by(probe_rs)),
     Target("pyOCD's words", lambda: [_PYOCD], _said_by(pyocd)),
     Target("OpenOCD's words", lambda: [b"0x44000000: 00006486\n"], _said_by(openocd)),
 )

@@ -160,6 +160,6 @@ def test_a_programmer(tmp_path: Path) -> None:
     assert {"read", "write"} <= set(verbs)
     assert project.scons("model=keyword", "probe=flashcat", "flash", PATH=path).flashed == "already up to date"
     # The help, `doctor` and spelling hints list the new programmer, too.
-    assert "(flashcat, openocd, pyocd, stm32cubeprogrammer)" in " ".join(project.scons("-h").output.split())
+    assert "(flashcat, openocd, probe-rs, pyocd, stm32cubeprogrammer)" in " ".join(project.scons("-h").output.split())
     assert "programs a real board: probe=flashcat" in project.scons("doctor", PATH=path).output
     assert "did you mean 'flashcat'" in project.scons("probe=flashcap:0041", "flash", PATH=path).output

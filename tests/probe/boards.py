@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from firmware_build import BOARD, compiler
@@ -14,6 +15,7 @@ from n6build.board.probe.board import ProbedBoard, probed_board
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.debug_port import read_debug_port
 
 # Places in RAM for a program, its data and its stack.
 CODE, DATA, STACK = 0x3400_0000, 0x3400_8000, 0x3402_0000
@@ -21,14 +23,18 @@ CODE, DATA, STACK = 0x3400_0000, 0x3400_8000, 0x3402_0000
 
 @contextmanager
 def switched_on(
-    folder: Path, board: Board = BOARD, *, nor: Path | None = None, development: bool = True
+    folder: Path, board: Board = BOARD, *, nor: Path | None = None, development: bool = True, opens_us: int = 0
 ) -> Iterator[ProbedBoard]:
-    """Switch a board on; its NOR is erased, in `nor.bin`, if none is given."""
+    """Switch a board on; its NOR is erased, in `nor.bin`, if none is given.
+
+    AP1 is open at once behind a reset, unless another time is given.
+    """
     nor = nor or folder / "nor.bin"
     if not nor.exists():
         make_erased(nor, board.nor.size)
     boot = NorBoot(nor, board, strict_clocks=False, keeps_writes=True, development=development)
-    with probed_board(find_emulator(board.soc), boot, folder / "findings.jsonl") as on:
+    described = replace(read_debug_port(), opens_us=opens_us)
+    with probed_board(find_emulator(board.soc), boot, folder / "findings.jsonl", described) as on:
         yield on
 
 

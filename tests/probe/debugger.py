@@ -53,9 +53,11 @@ class Debugger:
     def load(self, address: int, data: bytes) -> None:
         """Write a program, padded to words."""
         data += bytes(-len(data) % 4)
-        words: Sequence[int] = [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
-        for first in range(0, len(words), 256):
-            self.write(address + 4 * first, *words[first : first + 256])
+        while data:
+            # TAR wraps at 1 KB.
+            here, data = data[: 1024 - address % 1024], data[1024 - address % 1024 :]
+            self.write(address, *(int.from_bytes(here[i : i + 4], "little") for i in range(0, len(here), 4)))
+            address += len(here)
 
     def clear(self) -> None:
         self.port.write_dp(ABORT, CLEAR)

@@ -20,6 +20,8 @@ from probe.boards import CODE, DATA, STACK, assembled, switched_on
 from probe.debugger import MASKINTS, PC, S_LOCKUP, S_RESET, S_SLEEP, SP, XPSR, Debugger
 
 LOOP = BOARD.soc.boot.development_loop
+CPUID, DBGMCU_SR, APB4FZ, IWDG = 0xE000_ED00, 0x8000_10FC, 0x5400_101C, 0x5600_4800
+FREEZE_IWDG, WATCHDOG_RESETS = 1 << 18, 1 << 26
 COUNTS = f"""
     ldr r2, ={DATA:#x}
     movs r0, #0
@@ -33,6 +35,7 @@ again:
 """
 AXISRAM1, AXISRAM3 = 0x3406_4000, 0x3420_0000
 SYSCFG, RCC_CR, SHCSR, CFSR, CPACR = 0x5600_8000, 0x5602_8000, 0xE000_ED24, 0xE000_ED28, 0xE000_ED88
+RCC_HWRSR = 0x5602_8030
 SYSTICK_CTRL, CYCCNT, DWT_CTRL = 0xE000_E010, 0xE000_1004, 0xE000_1000
 MSP, PSP, SPECIAL, MSPLIM_S = 17, 18, 20, 0x1C
 
@@ -195,6 +198,54 @@ def test_a_locked_up_core_can_be_halted_and_reset(port: VirtualDebugPort, debugg
     port.reset_by_pin()
     debugger.halt()
     assert debugger.register(PC) == LOOP
+
+
+def test_ap1_is_closed_behind_a_reset_until_the_boot_rom_opens_it(tmp_path: Path) -> None:
+    with switched_on(tmp_path, opens_us=1_000_000_000) as on:
+        debugger = Debugger(on.port)
+        assert debugger.word(CPUID), "at power-on, the ROM is done before a probe connects"
+        debugger.write(AIRCR, 0x05FA_0004)
+        for address in (CPUID, CODE):
+            with pytest.raises(Refused, match="closed: AP1 is closed"):
+                debugger.read(address)
+            debugger.clear()
+        assert Debugger(on.port, 0).word(DBGMCU_SR) == 0x0001_0003
+    with switched_on(tmp_path, opens_us=50 * 50) as on:
+        on.port.reset_by_pin()
+        status = Debugger(on.port, 0)
+        polls = [status.word(DBGMCU_SR) for _ in range(50)]
+        assert {polls[0], polls[-1]} <= {0x0001_0003, 0x0003_0003}
+        assert polls[-1] == 0x0003_0003, "each access takes its time"
+        assert Debugger(on.port).word(CPUID)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_watchdog_stands_still_at_a_halt_if_the_probe_says_so(
+    frozen: bool, port: VirtualDebugPort, debugger: Debugger, tmp_path: Path
+) -> None:
+    """Without the bit, the watchdog resets a chip that is halted for longer than 10 ms."""
+    debugger.write(RCC_HWRSR, 1 << 16)
+    debugger.load(CODE, assembled(tmp_path, "again:\nstr r1, [r0]\nb again"))
+    debugger.write(APB4FZ, FREEZE_IWDG if frozen else 0)
+    debugger.write(IWDG, 0xCCCC)
+    debugger.write(IWDG, 0x5555)
+    debugger.write(IWDG + 8, 79)
+    debugger.write(IWDG, 0xAAAA)
+    for _ in range(400):
+        debugger.word(RCC_CR)
+    assert debugger.is_halted == frozen
+    assert bool(debugger.word(RCC_HWRSR) & WATCHDOG_RESETS) != frozen
+    if frozen:
+        # It goes on where it was: the program reloads it, and then does not.
+        debugger.set_register(0, IWDG)
+        debugger.set_register(1, 0xAAAA)
+        debugger.start(CODE, STACK)
+        debugger.halt()
+        assert not debugger.word(RCC_HWRSR) & WATCHDOG_RESETS
+        debugger.set_register(1, 0)
+        debugger.run()
+        debugger.wait_for(S_RESET)
+        assert debugger.word(RCC_HWRSR) & WATCHDOG_RESETS
 
 
 @pytest.mark.parametrize("by", ["pin", "request", "program"])

@@ -173,7 +173,7 @@ class Desk:
 def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
     """Make a board with these programmers.
 
-    Each is the module of its name beside this one.
+    Each is the module of its name beside this one, with '_' for '-'.
     """
     from n6build.board.flash.probes import PROGRAMMERS  # The fake programmers themselves do not use n6build.
 
@@ -192,7 +192,7 @@ def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
             "import sys\n"
             f"sys.path.insert(0, {str(TESTS)!r})\n"
             "from pathlib import Path\n"
-            f"from programmer_stand_ins.{name} import main\n"
+            f"from programmer_stand_ins.{name.replace('-', '_')} import main\n"
             f"with open({str(desk.commands / 'calls')!r}, 'a') as calls:\n"
             f"    calls.write({called!r} + ' ' + ' '.join(sys.argv[1:]) + '\\n')\n"
             f"sys.exit(main(Path({str(desk.folder)!r}), sys.argv[1:]))\n"

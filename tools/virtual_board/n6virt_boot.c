@@ -125,7 +125,7 @@ static void leave_behind(void)
 static void wait_for_probe(CPUState *cpu)
 {
     if (!n6virt_is_closed()) {
-        n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+        n6virt_probe_is_let_in();
     }
     ARM_CPU(cpu)->env.regs[13] = N6VIRT_ROM_STACK;
     cpu_set_pc(cpu, N6VIRT_DEVELOPMENT_LOOP | THUMB);

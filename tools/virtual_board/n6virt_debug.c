@@ -460,10 +460,23 @@ bool n6virt_debug_watch(uint32_t address, uint32_t bytes, bool reads, bool write
 
 /* Time */
 
+static void (*on_halted_time)(int64_t ticks);
+
+void n6virt_debug_on_halted_time(void (*observe)(int64_t ticks))
+{
+    on_halted_time = observe;
+}
+
 void n6virt_debug_pass_time(int64_t ticks)
 {
-    if (state == N6VIRT_RUNS) {
+    int64_t passed = ticks;
+    bool is_halted = state >= N6VIRT_BY_PROBE;
+
+    if (state == N6VIRT_RUNS || ticks <= 0) {
         return;
+    }
+    if (is_halted) {
+        on_halted_time(0);
     }
     qemu_clock_enable(QEMU_CLOCK_VIRTUAL, true);
     while (ticks > 0) {
@@ -475,6 +488,9 @@ void n6virt_debug_pass_time(int64_t ticks)
         qemu_clock_run_timers(QEMU_CLOCK_VIRTUAL);
     }
     qemu_clock_enable(QEMU_CLOCK_VIRTUAL, false);
+    if (is_halted) {
+        on_halted_time(passed);
+    }
 }
 
 void n6virt_debug_attach(void (*observer)(void))

@@ -46,7 +46,10 @@ bool n6virt_debug_set_register(unsigned number, uint32_t value);
 void n6virt_debug_break(uint32_t address, bool is_set);
 bool n6virt_debug_watch(uint32_t address, uint32_t bytes, bool reads, bool writes, bool is_set);
 
-/* Let guest time pass while the processor is stopped: the rest of the chip goes on. */
+/* Let guest time pass while the processor is stopped: the rest of the chip goes on, except frozen blocks. */
 void n6virt_debug_pass_time(int64_t ticks);
+
+/* Call a function around such times while a debugger has halted the processor: with 0 before, with the ticks behind. */
+void n6virt_debug_on_halted_time(void (*observe)(int64_t ticks));
 
 #endif

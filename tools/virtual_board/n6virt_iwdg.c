@@ -4,7 +4,7 @@
  * window. Once started, it ends only with a reset. Its early interrupt is not modelled. INFERRED: a register is written at
  * once, without the LSI ticks that the chip takes for it; the elapsed part of a tick is lost when the CPU's clock changes.
  */
-#include "n6virt.h"
+#include "n6virt_debug.h"
 
 #include "qemu/timer.h"
 
@@ -142,8 +142,25 @@ static void update(void)
     }
 }
 
+/* Leave out guest time in which a debugger has halted the processor, if DBGMCU says so. */
+static void freeze(int64_t ticks)
+{
+    static int64_t due = -1;
+
+    if (!ticks) {
+        due = runs && n6virt_has(N6_DBGMCU_APB4FZ, N6_DBGMCU_APB4FZ_IWDG) ? timer_expire_time_ns(expiry) : -1;
+        if (due >= 0) {
+            timer_del(expiry);
+        }
+    } else if (due >= 0) {
+        since += ticks;
+        timer_mod(expiry, due + ticks);
+    }
+}
+
 static void start(void)
 {
+    n6virt_debug_on_halted_time(freeze);
     n6virt_model(N6_IWDG_BASE, &model);
 }
 

@@ -16,8 +16,8 @@
  *   get REGISTER | set REGISTER VALUE      value VALUE | done, or fault
  *   break ADDRESS SET                      done
  *   watch ADDRESS BYTES READS WRITES SET   done, or fault
- *   pace MICROSECONDS                      done: each access to a register takes at least this guest time, if the processor is
- *                                          stopped
+ *   pace MICROSECONDS OPENS                done: each access to a register takes at least this guest time, if the processor is
+ *                                          stopped; behind a reset, the boot ROM opens AP1 so many microseconds later
  *
  * AP1 sees memory as the processor does, with its data cache, and the processor's own registers. AP0 is a bus master without
  * the cache. INFERRED: what AP1 writes reaches the cache and memory; AP0 passes RIF as a trusted master.
@@ -49,6 +49,8 @@ static CharBackend channel;
 static GString *received;
 static bool awaits_step;
 static int64_t transfer_us;
+/* Time in the boot ROM behind a reset until it opens AP1, and its rest at the host's time `seen`. */
+static int64_t opens_us, rest_us, seen;
 
 static void G_GNUC_PRINTF(1, 2) answer(const char *format, ...)
 {
@@ -67,6 +69,33 @@ static void G_GNUC_PRINTF(1, 2) answer(const char *format, ...)
 static bool is_open(void)
 {
     return n6virt_has(N6_DBGMCU_SR, N6_DBGMCU_SR_AP1_OPEN);
+}
+
+static void open_when_due(void)
+{
+    if (rest_us <= 0) {
+        n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+    }
+}
+
+void n6virt_probe_is_let_in(void)
+{
+    /* At power-on, the ROM is done before a probe connects. */
+    rest_us = opens_us;
+    seen = g_get_monotonic_time();
+    open_when_due();
+}
+
+/* Let the boot ROM go on for the host's time since the command before, at least that of a transfer. */
+static void pass_time_in_rom(void)
+{
+    int64_t now = g_get_monotonic_time();
+
+    if (rest_us > 0) {
+        rest_us -= MAX(now - seen, transfer_us);
+        open_when_due();
+    }
+    seen = now;
 }
 
 static void answer_state(void)
@@ -193,6 +222,7 @@ static void access_memory(const char *const *words, bool writes)
         answer("fault size: an access of this size is not possible");
         return;
     }
+    pass_time_in_rom();
     access.data = data = g_malloc0(access.size * access.count);
     for (size_t i = 0; i < digits / 2; i++) {
         data[i] = g_ascii_xdigit_value(words[5][2 * i]) << 4 | g_ascii_xdigit_value(words[5][2 * i + 1]);
@@ -214,6 +244,7 @@ static void on_write(const char *const *words)
 
 static void on_state(const char *const *words)
 {
+    pass_time_in_rom();
     answer_state();
 }
 
@@ -298,6 +329,7 @@ static void on_watch(const char *const *words)
 static void on_pace(const char *const *words)
 {
     transfer_us = strtoul(words[1], NULL, 16);
+    opens_us = strtoul(words[2], NULL, 16);
     answer("done");
 }
 
@@ -308,7 +340,7 @@ static const struct {
 } commands[] = {
     {"read", 6, on_read}, {"write", 6, on_write}, {"state", 1, on_state}, {"halt", 1, on_halt}, {"run", 1, on_run},
     {"step", 2, on_step}, {"reset", 2, on_reset}, {"debug", 3, on_debug}, {"get", 2, on_get}, {"set", 3, on_set},
-    {"break", 3, on_break}, {"watch", 6, on_watch}, {"pace", 2, on_pace},
+    {"break", 3, on_break}, {"watch", 6, on_watch}, {"pace", 3, on_pace},
 };
 
 static void obey(const char *line)

@@ -122,7 +122,8 @@ static uint32_t dbgmcu_read(const N6VirtBlock *block, uint32_t offset, unsigned 
 }
 
 static const N6VirtModel dbgmcu = {
-    .read = dbgmcu_read, .registers = (const uint32_t[]){N6_DBGMCU_IDCODE_OFFSET, N6VIRT_END},
+    .read = dbgmcu_read,
+    .registers = (const uint32_t[]){N6_DBGMCU_IDCODE_OFFSET, N6_DBGMCU_APB4FZ_OFFSET, N6VIRT_END},
 };
 
 static void start(void)

@@ -180,7 +180,9 @@ def _programmers() -> list[Callable[[], ToolStatus]]:
     checks = []
     for number, each in enumerate(PROGRAMMERS.values()):
         needed: Literal["for a real board", "if you have it"] = "if you have it" if number else "for a real board"
-        checks.append(_command(each.command, f"programs a real board: probe={each.name}", each.install, needed))
+        untried = f", untried with the real {each.name}" if each.untried else ""
+        use = f"programs a real board: probe={each.name}{untried}"
+        checks.append(_command(each.command, use, each.install, needed))
     return checks
 
 

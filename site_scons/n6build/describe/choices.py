@@ -40,7 +40,7 @@ LoadMode = Literal["copy", "xip"]
 Trace = Literal["none", "npu", "profile"]
 _RUN = ("run",)
 # Names of the programmers' modules, which need not be loaded for that.
-PROGRAMMERS = member_names("n6build.board.flash.programmers.*")
+PROGRAMMERS = tuple(name.replace("_", "-") for name in member_names("n6build.board.flash.programmers.*"))
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ _SOURCES = (
     "trial/n6_nor_write.c",
     *(f"bring_up/{name}.c" for name in ("n6_xspi_nor", "n6_xspi", "n6_clock", "n6_pins", "n6_cache")),
 )
-_FUNCTIONS = ("Init", "UnInit", "EraseSector", "ProgramPage")
+_FUNCTIONS = ("Init", "UnInit", "EraseSector", "ProgramPage", "Verify")
 _JEDEC_ID = "n6_flash_jedec_id"
 # Bytes in front of the code for the instruction that a function returns to, and behind it for its stack.
-_HEAD, _STACK = 0x20, 0x2000
+_HEAD, STACK = 0x20, 0x2000
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
     code, offsets = _content(file)
     load = board.soc.boot.header_address
     stack_end = (load + _HEAD + len(code) + 0x1FF) & ~0xFF
-    stack = stack_end + _STACK
+    stack = stack_end + STACK
     return FlashAlgorithm(file, load, code, offsets, stack_end, stack, (stack, stack + PAGE))
 
 

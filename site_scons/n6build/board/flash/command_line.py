@@ -21,7 +21,8 @@ from n6build.describe.hardware.board import Board
 LIST_TIMEOUT_S = 20
 UNPLUG = "unplug the probe's USB cable and plug it in again"
 # The lower 12 bits of DBGMCU IDCODE are the device id; the other bits are the revision.
-_NOR_ID = re.compile("n6 nor id 0x([0-9a-f]{6})")
+# A word of n6build's script, or one that a programmer reads from the RAM of its flash algorithm.
+_NOR_ID = re.compile(r"(?:n6 nor id 0x|^[0-9a-f]{8}: 00)([0-9a-f]{6})$", re.MULTILINE)
 _DEVICE_ID = 0xFFF
 # Name of a probe server of this computer, such as that of n6build probe-server, in place of a serial number.
 _SERVER = re.compile(r"tcp-(\d{1,5})")
@@ -82,11 +83,15 @@ class Order:
         arguments: Arguments of the programmer.
         done: Text that is printed for each completed part; empty if the exit status is enough.
         parts: Number of parts.
+        more: Arguments of further calls, for a programmer that carries out one command a call.
+        goes_on: Whether these follow a call that failed, too.
     """
 
     arguments: Sequence[str]
     done: str = ""
     parts: int = 1
+    more: Sequence[Sequence[str]] = ()
+    goes_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,7 @@ class CommandLine:
         meanings: Known problems.
         debug: None if it has no server for GDB.
         uses_servers: Whether it can use a probe server of this computer.
+        untried: Warning about a programmer that never ran; empty for others.
     """
 
     name: str
@@ -165,6 +171,7 @@ class CommandLine:
     meanings: tuple[Meaning, ...] = ()
     debug: DebugServer | None = None
     uses_servers: bool = False
+    untried: str = ""
 
 
 def server_port(serial: str) -> int | None:

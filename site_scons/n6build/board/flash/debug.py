@@ -30,12 +30,12 @@ def serve_debugger(programmer: ProbeProgrammer, port: int, when_ready: Callable[
         when_ready: Called when GDB may connect.
 
     Raises:
-        N6Error: N6-DEBUG-001 if the programmer has no server; N6-DEBUG-002 if the server is not
+        N6Error: N6-DEBUG-001 if n6build knows no server of the programmer; N6-DEBUG-002 if the server is not
             installed; N6-DEBUG-003 if it does not get ready.
     """
     server = programmer.kind.debug
     if server is None:
-        what = f"n6build cannot debug with {programmer.kind.name}: it has no GDB server"
+        what = f"n6build starts no GDB server of {programmer.kind.name}"
         raise N6Error("N6-DEBUG-001", what, hint="use another programmer: probe=openocd")
     command = _installed(server, programmer.command)
     with tempfile.TemporaryDirectory() as folder:

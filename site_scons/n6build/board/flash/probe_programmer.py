@@ -6,6 +6,7 @@ The same code serves all programmers. It also decides by their output if a comma
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ from n6build.describe.hardware.board import Board
 # Lower limit for time-outs: every probe should be much faster.
 _SLOWEST_BYTES_A_SECOND = 20_000
 _CONNECTING_S = 60
+# Behind a reset, the boot ROM opens the core's access port after an unknown time; probe-rs waits for up to 500 ms, too.
+OPENS_S = 0.5
 # Messages of all programmers about a missing probe.
 _MEANINGS = (Meaning(("no debug probe",), UNPLUG), Meaning(("disconnected",), UNPLUG), Meaning(("no probe",), UNPLUG))
 
@@ -176,8 +179,9 @@ class ProbeProgrammer:
             path.write_bytes(program.data)
             return self.kind.start(attached, program, path)
 
-        for each in (self.kind.reset, order):
-            self._obey(each, "N6-FLASH-009", "the start", LIST_TIMEOUT_S)
+        self._obey(self.kind.reset, "N6-FLASH-009", "the start", LIST_TIMEOUT_S)
+        time.sleep(OPENS_S)
+        self._obey(order, "N6-FLASH-009", "the start", LIST_TIMEOUT_S)
 
     def _obey(
         self, order: Callable[[Attached], Order], id: str, doing: str, timeout_s: int, selectors: str = ""
@@ -204,7 +208,13 @@ class ProbeProgrammer:
             # Scripts and flash algorithms are no sources of the step that programs: what it leaves does not depend on them,
             # no more than on the programmer itself. A context of its own notes no file.
             given = Context().run(order, Attached(self.command, self.name, self.board, Path(folder)))
-            return given, run_command(self.command, given.arguments, timeout_s)
+            said = run_command(self.command, given.arguments, timeout_s)
+            for arguments in given.more:
+                if said.failed and not given.goes_on:
+                    break
+                then = run_command(self.command, arguments, timeout_s)
+                said = Said(said.output + then.output, said.status or then.status)
+            return given, said
 
 
 def _failure(

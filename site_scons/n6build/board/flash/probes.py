@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+from n6build.base.console import say
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import members
 from n6build.board.flash.command_line import CommandLine, server_port
@@ -60,6 +61,8 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
         hint = did_you_mean(serial, [VIRTUAL]) if difflib.get_close_matches(serial, [VIRTUAL]) else attached
         raise N6Error("N6-FLASH-012", f"{kind.command} does not find probe '{serial}'", hint=hint)
     check_board(probes[serial], board, serial)
+    if kind.untried:
+        say("Untried", kind.untried)
     return _attached(kind, command, serial, board)
 
 

@@ -87,7 +87,7 @@ def probed_board(
                 with _connected(listener, process) as channel:
                     machine_channel = MachineChannel(channel)
                     try:
-                        machine_channel.pace(described.transfer_us)
+                        machine_channel.pace(described.transfer_us, described.opens_us)
                         machine_channel.run()
                     except BoardGone as error:
                         raise _no_start(process) from error

@@ -106,9 +106,14 @@ class MachineChannel:
         self._channel = channel
         self._received = b""
 
-    def pace(self, transfer_us: int) -> None:
-        """Set the guest time of each transfer to a register while the processor is halted."""
-        self._done(f"pace {transfer_us:x}")
+    def pace(self, transfer_us: int, opens_us: int) -> None:
+        """Set the pace of the chip.
+
+        Args:
+            transfer_us: Guest time of each transfer to a register while the processor is halted.
+            opens_us: Time behind a reset until the boot ROM opens AP1.
+        """
+        self._done(f"pace {transfer_us:x} {opens_us:x}")
 
     def read(self, port: int, secure: bool, address: int, size: int, count: int) -> bytes:
         """Read memory as `Machine.read` says."""

@@ -56,6 +56,7 @@ class DebugPort:
         watchpoints: Number of watchpoint comparators.
         increment_bits: Bits of an address that a transfer increments.
         transfer_us: Guest time of a transfer, in microseconds.
+        opens_us: Time behind a reset until the boot ROM opens AP1, in microseconds.
     """
 
     idcode: Address
@@ -68,6 +69,7 @@ class DebugPort:
     watchpoints: Annotated[int, Range(0, 8)]
     increment_bits: Annotated[int, Range(10, 32)]
     transfer_us: Annotated[int, Range(1, 1_000_000)]
+    opens_us: Annotated[int, Range(0, 100_000_000)]
 
 
 def read_debug_port(path: Path = DEBUG_PORT) -> DebugPort:
