@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,12 @@ def test_a_locked_up_core_can_be_halted_and_reset(port: VirtualDebugPort, debugg
     assert debugger.register(PC) == LOOP
 
 
+def test_ap1_of_a_closed_chip_stays_closed_in_development_boot(tmp_path: Path) -> None:
+    closed = replace(BOARD, fuses=BOARD.soc.closing)
+    with switched_on(tmp_path, closed) as on, pytest.raises(Refused, match="closed: AP1 is closed"):
+        Debugger(on.port).word(CPUID)
+
+
 def test_ap1_is_closed_behind_a_reset_until_the_boot_rom_opens_it(tmp_path: Path) -> None:
     with switched_on(tmp_path, opens_us=1_000_000_000) as on:
         debugger = Debugger(on.port)
@@ -223,7 +230,7 @@ def test_ap1_is_closed_behind_a_reset_until_the_boot_rom_opens_it(tmp_path: Path
 def test_the_watchdog_stands_still_at_a_halt_if_the_probe_says_so(
     frozen: bool, port: VirtualDebugPort, debugger: Debugger, tmp_path: Path
 ) -> None:
-    """Without the bit, the watchdog resets a chip that is halted for longer than 10 ms."""
+    """The watchdog resets a halted chip, unless the bit is set."""
     debugger.write(RCC_HWRSR, 1 << 16)
     debugger.load(CODE, assembled(tmp_path, "again:\nstr r1, [r0]\nb again"))
     debugger.write(APB4FZ, FREEZE_IWDG if frozen else 0)
