@@ -60,8 +60,20 @@ class Asked:
     json: bool = False
 
 
+class _WholeWords(argparse.HelpFormatter):
+    """Help that does not break words at a hyphen, such as probe-rs."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap
+
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser that raises N6-OPTION-019 where argparse would end the program."""
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return _WholeWords(prog=self.prog)
 
     def error(self, message: str) -> NoReturn:
         """Raise N6-OPTION-019 with a message of argparse."""
