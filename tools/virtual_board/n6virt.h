@@ -376,8 +376,8 @@ bool n6virt_is_flash_boot(void);
 
 /* Return whether the fuses close the chip: the boot ROM starts signed programs only. */
 bool n6virt_is_closed(void);
-/* Called by the boot ROM in development boot: open AP1 for a probe, some time behind a reset (n6virt_probe.c). */
-void n6virt_probe_is_let_in(void);
+/* Set the function that the boot ROM calls in development boot, to open AP1. Without one, AP1 is open at once. */
+void n6virt_boot_lets_in(void (*function)(void));
 /* Run the boot ROM (n6virt_boot.c): start the FSBL that it finds in the NOR, or end the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
 /* Return the bytes of an image and its header, as the header states; 0 if there is no image that fits into room bytes. */

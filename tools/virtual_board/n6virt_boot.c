@@ -122,10 +122,22 @@ static void leave_behind(void)
     n6virt_set(N6_XSPIM_CR, N6_XSPIM_CR_MODE);
 }
 
+static void open_ap1(void)
+{
+    n6virt_set(N6_DBGMCU_SR, n6virt_get(N6_DBGMCU_SR) | N6_DBGMCU_SR_AP1_OPEN);
+}
+
+static void (*let_in)(void) = open_ap1;
+
+void n6virt_boot_lets_in(void (*function)(void))
+{
+    let_in = function;
+}
+
 static void wait_for_probe(CPUState *cpu)
 {
     if (!n6virt_is_closed()) {
-        n6virt_probe_is_let_in();
+        let_in();
     }
     ARM_CPU(cpu)->env.regs[13] = N6VIRT_ROM_STACK;
     cpu_set_pc(cpu, N6VIRT_DEVELOPMENT_LOOP | THUMB);
