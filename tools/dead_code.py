@@ -29,6 +29,7 @@ NAMES = (
     *("n6_lock", "path_stats", "strfunction", "sync", "__class__", "pytest_*", "completer", "timestamp"),
     *("on_config", "on_files", "on_page_markdown", "on_post_build", "on_post_page", "on_pre_build"),
     *("graph_optimization_level", "int*_op_num_threads", "enable_*", "type_name", "log_severity_level"),
+    *("_get_formatter", "_split_lines"),
     *("get_next", "infer_session", "histogram_dict", "signatureDefs", "quantization"),
     # Keys of files, and values of formats and protocols, that n6build itself does not use.
     *("internal_kib", "made_by", "optimize", "CACHE_CHECK", "COMPLETED", "NULL", "OK", "QUEUED"),
