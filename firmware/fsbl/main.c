@@ -21,6 +21,7 @@
 #endif
 #include "n6_soc_programs.h"
 #if N6_TRIAL_APPLI_ADDRESS
+#include "n6_trial.h"
 #include "n6_trial_appli.h"
 #elif N6_TRUST
 #include "n6_trust.h"
@@ -60,8 +61,13 @@ static void open_nor(void)
 
 #if N6_TRUST_ADVANCE
 /* Retire all older releases, once this one is confirmed. A chip that refuses it runs the release all the same. */
-static void advance(bool is_confirmed)
+static void advance(void)
 {
+#if N6_TRIAL_APPLI_ADDRESS
+    const bool is_confirmed = n6_trial_is_confirmed();
+#else
+    const bool is_confirmed = true;
+#endif
     const uint32_t counter = ((const n6_boot_header_t *)N6_APPLI_LOAD_ADDRESS)->image_version, floor = n6_trust_floor();
     if (!is_confirmed || counter <= floor) {
         return;
@@ -91,14 +97,11 @@ static _Noreturn void give_up_for(const char *id_and_text)
 }
 
 #if N6_TRIAL_APPLI_ADDRESS
-/* Return whether the Appli needs no trial. */
-static bool load(void)
+static void load(void)
 {
-    bool is_confirmed = false;
-    if (!n6_trial_load_appli(&is_confirmed)) {
+    if (!n6_trial_load_appli()) {
         give_up_for("N6-FW-085 no slot has a working Appli");
     }
-    return is_confirmed;
 }
 #else
 #if N6_TRUST
@@ -114,7 +117,7 @@ static void verify(uint32_t bytes)
 }
 #endif
 
-static bool load(void)
+static void load(void)
 {
     uint32_t bytes = 0;
     uint32_t entry = 0;
@@ -124,14 +127,13 @@ static bool load(void)
         verify(bytes);
 #endif
         N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry);
-        return true;
+        return;
 #define STOP(status, text) \
     case status: \
         give_up_for(text);
         N6_APPLI_REFUSALS(STOP)
 #undef STOP
     }
-    return false;
 }
 #endif
 
@@ -166,10 +168,9 @@ int main(void)
         n6_recovery_serve(true);
     }
 #endif
+    load();
 #if N6_TRUST_ADVANCE
-    advance(load());
-#else
-    (void)load();
+    advance();
 #endif
     n6_start_appli();
 }

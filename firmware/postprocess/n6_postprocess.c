@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_postprocess.h"
 
-#include <float.h>
+#include <math.h>
 #include <stddef.h>
 
 #if defined(__ARM_FEATURE_MVE)
@@ -162,7 +162,7 @@ static void best_of_rows(const n6_post_t *op, const void *const *data, const n6_
 static float least_value(const n6_post_t *op, const n6_post_output_t *output)
 {
     if (output->type == N6_POST_FLOAT32 || op->activation == N6_POST_SOFTMAX) {
-        return -FLT_MAX;
+        return -INFINITY;
     }
     const int32_t lowest = output->type == N6_POST_INT8 ? INT8_MIN : 0;
     int32_t least = lowest;

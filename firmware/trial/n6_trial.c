@@ -64,11 +64,22 @@ void n6_trial_hand_over(uint32_t image)
     N6_REG32(HANDED_OVER) = image;
 }
 
+/* Return the entry of the Appli that the FSBL starts, or NULL. */
+static const n6_journal_entry_t *started_appli(void)
+{
+    return N6_TRIAL_APPLI_ADDRESS != 0u ? n6_trial_find(&record, N6_TRIAL_APPLI, N6_REG32(HANDED_OVER)) : NULL;
+}
+
+bool n6_trial_is_confirmed(void)
+{
+    const n6_journal_entry_t *entry = started_appli();
+    return entry != NULL && entry->state == N6_IMAGE_CONFIRMED;
+}
+
 void n6_trial_resume(void)
 {
     (void)n6_trial_open();
-    const n6_journal_entry_t *entry =
-        N6_TRIAL_APPLI_ADDRESS != 0u ? n6_trial_find(&record, N6_TRIAL_APPLI, N6_REG32(HANDED_OVER)) : NULL;
+    const n6_journal_entry_t *entry = started_appli();
     /* An Appli that has failed runs as the last resort, and may prove that it works. */
     if (entry != NULL && entry->state != N6_IMAGE_CONFIRMED) {
         on_trial |= bit_of(entry);
@@ -78,12 +89,6 @@ void n6_trial_resume(void)
 void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count)
 {
     n6_trial_keep_images(&record, subject, images, count);
-}
-
-bool n6_trial_is_confirmed(uint32_t subject, uint32_t image)
-{
-    const n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
-    return entry != NULL && entry->state == N6_IMAGE_CONFIRMED;
 }
 
 const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image)

@@ -36,8 +36,8 @@ void n6_trial_hand_over(uint32_t image);
 /* Remove images of a subject that no longer exist. */
 void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count);
 
-/* Return true if an image has confirmed that it works. */
-bool n6_trial_is_confirmed(uint32_t subject, uint32_t image);
+/* In the FSBL, after n6_trial_hand_over(): return true if this Appli has confirmed that it works. */
+bool n6_trial_is_confirmed(void);
 
 /* Record the start of an image and start the watchdog, unless the image is confirmed. Call it before the start. name: for the
  * console. Return "", or an error (id and text) if the image must not be started. */

@@ -171,8 +171,7 @@ uint32_t host_boot(uint32_t power)
     if (setjmp(off) != 0) {
         return 1u;
     }
-    bool is_confirmed = false;
-    return n6_trial_load_appli(&is_confirmed) ? loaded_from : 0u;
+    return n6_trial_load_appli() ? loaded_from : 0u;
 }
 
 /* Confirm the running Appli. Return false if the power failed. */

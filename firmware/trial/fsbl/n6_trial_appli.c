@@ -107,7 +107,7 @@ static uint32_t newest(const slot_t slots[SLOTS], slot_state_t state)
     return (int32_t)(slots[1].revision - slots[0].revision) > 0 ? 1u : 0u;
 }
 
-static bool start(slot_t slots[SLOTS], uint32_t number, bool is_last_resort, bool *is_confirmed)
+static bool start(slot_t slots[SLOTS], uint32_t number, bool is_last_resort)
 {
     uint32_t bytes = 0, entry = 0;
     slot_t *slot = &slots[number];
@@ -117,19 +117,18 @@ static bool start(slot_t slots[SLOTS], uint32_t number, bool is_last_resort, boo
         return false;
     }
     n6_trial_hand_over(slot->image);
-    *is_confirmed = n6_trial_is_confirmed(N6_TRIAL_APPLI, slot->image);
     N6_LINE(fsbl_appli, .bytes = bytes, .entry = entry, .has_slot = true, .slot = number, .revision = slot->revision);
     return true;
 }
 
-bool n6_trial_load_appli(bool *is_confirmed)
+bool n6_trial_load_appli(void)
 {
     slot_t slots[SLOTS] = {read_slot(N6_SLOT_APPLI_ADDRESS), read_slot(N6_TRIAL_APPLI_ADDRESS)};
     const uint32_t images[SLOTS] = {slots[0].image, slots[1].image};
     const bool was_ended = n6_trial_open();
     n6_trial_keep(N6_TRIAL_APPLI, images, SLOTS);
     for (uint32_t number = newest(slots, FREE); number < SLOTS; number = newest(slots, FREE)) {
-        if (start(slots, number, false, is_confirmed)) {
+        if (start(slots, number, false)) {
             return true;
         }
     }
@@ -139,7 +138,7 @@ bool n6_trial_load_appli(bool *is_confirmed)
         number = 1u - number;
     }
     for (; number < SLOTS; number = newest(slots, HELD)) {
-        if (start(slots, number, true, is_confirmed)) {
+        if (start(slots, number, true)) {
             return true;
         }
     }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Load and verify the Appli to start, and count its start. Print the choice, and the reason for each refusal. Return false if
- * there is no usable Appli. The NOR must be mapped. is_confirmed: the Appli is on trial no more. */
-bool n6_trial_load_appli(bool *is_confirmed);
+ * there is no usable Appli. The NOR must be mapped. */
+bool n6_trial_load_appli(void);
 
 #endif

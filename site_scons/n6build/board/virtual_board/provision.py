@@ -16,6 +16,7 @@ from n6build.base.files import files_in, write_atomically
 from n6build.base.size_text import counted
 from n6build.board.virtual_board.fuses import FILE_BYTES, key_fuses, read_fuse_file
 from n6build.describe.hardware.board import Board
+from n6build.place.image.signing import PUBLIC_KEYS
 from n6build.place.trust.keys import public_point
 
 _WORDS = struct.Struct(f"<{FILE_BYTES // 4}I")
@@ -64,11 +65,11 @@ def read_rom_keys(folder: Path) -> list[bytes]:
     Raises:
         N6Error: N6-FUSE-003 unless there are eight; N6-TRUST-001 to N6-TRUST-003 if one cannot be read.
     """
-    files = files_in(folder, "publicKey*.pem")
+    files = files_in(folder, PUBLIC_KEYS)
     if len(files) != _ROM_KEYS:
-        what = f"has {counted(len(files), 'file')} publicKey*.pem, the boot ROM has {_ROM_KEYS} keys"
+        what = f"has {counted(len(files), 'file')} {PUBLIC_KEYS}, the boot ROM has {_ROM_KEYS} keys"
         raise N6Error("N6-FUSE-003", what, where=str(folder), hint="make them with ST's key generator, with -n 8")
-    return [public_point(file) for file in sorted(files)]
+    return [public_point(file) for file in files]
 
 
 def rom_key_digest(points: Iterable[bytes]) -> bytes:

@@ -25,7 +25,7 @@ from n6build.compile.toolchain import which
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, MAGIC, BinaryType
 
 COMMAND = "STM32_SigningTool_CLI"
-_PRIVATE = "privateKey*.pem"
+PUBLIC_KEYS, _PRIVATE = "publicKey*.pem", "privateKey*.pem"
 _FIRST_WITH_ALIGN = (2, 21, 0)
 _TIMEOUT_S = 60
 _TYPES = {BinaryType.FSBL: "fsbl", BinaryType.SSBL: "ssbl"}
@@ -73,7 +73,7 @@ def find_keys(folder: Path) -> Keys:
     Raises:
         N6Error: N6-SIGN-003 if the folder has no public key, or not exactly one private key.
     """
-    public, private = files_in(folder, "publicKey*.pem"), files_in(folder, _PRIVATE)
+    public, private = files_in(folder, PUBLIC_KEYS), files_in(folder, _PRIVATE)
     if not public or len(private) != 1:
         what = (
             f"has {len(public)} public and {len(private)} private keys; it needs at least one public key and one "
