@@ -222,6 +222,7 @@ typedef struct {
     uint8_t *cleaned;                        /* by line: ever cleaned by address */
     uint32_t *dropped;                       /* by line: instruction that dropped its data; 0: none did. NULL: never one */
     uint8_t *lost;                           /* data of the dropped lines, and what masters wrote there since */
+    uint8_t *translated;                     /* by page: code from there was ever translated. NULL: none was */
 } N6VirtRam;
 
 /* Return the RAM at an address, in the chip or behind an XSPI; NULL if there is none. */
@@ -231,8 +232,8 @@ N6VirtRam *n6virt_ram(unsigned i);
 /* Add RAM outside the chip. Filled in are: name, base, bytes, memory, data and cleaned. */
 void n6virt_add_outside_ram(N6VirtRam *ram);
 bool n6virt_ram_is_on(const N6VirtRam *ram);
-/* Note a change of memory that the CPU did not make: code from there is translated again. */
-void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes);
+/* Note a change of a RAM, or of the cache in front of it, that the CPU did not make: code from there is translated again. */
+void n6virt_changed(const N6VirtRam *ram, uint32_t offset, uint32_t bytes);
 /* Switch RAMs on and off, after a write to RCC MEMENR or a RAMCFG. */
 void n6virt_ram_update(void);
 /* Let the CPU see the lines of the data cache, or memory. */

@@ -129,9 +129,7 @@ static void clean(N6VirtRam *ram, uint32_t offset)
         memcpy(ram->data + offset, ram->cache + offset, LINE);
         memcpy(ram->filled + offset, ram->cache + offset, LINE);
         ram->valid[offset / LINE] = N6VIRT_INSIDE;
-        n6virt_changed(&ram->memory, offset, LINE);
-        /* Code at the cached address is memory's, too. */
-        n6virt_changed(&ram->cached, offset, LINE);
+        n6virt_changed(ram, offset, LINE);
         count_hidden();
     }
     /* A line that the CPU has not used since it was dropped is as old as before. */
@@ -314,7 +312,7 @@ static void switch_on(void)
         }
         if (ram->cacheable) {
             /* Memory may have other instructions since. */
-            n6virt_changed(&ram->cached, 0, ram->bytes);
+            n6virt_changed(ram, 0, ram->bytes);
         }
     }
 }
@@ -531,9 +529,8 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
         here = MIN(bytes, ram->bytes - offset);
         *dirty = count_lines(ram, offset, here, true, *dirty, first);
         memcpy(ram->data + offset, from, here);
-        n6virt_changed(&ram->memory, offset, here);
+        n6virt_changed(ram, offset, here);
         if (ram->cacheable) {
-            n6virt_changed(&ram->cached, offset, here);
             follow(ram, offset, here);
             replace_dropped(ram, offset, here);
         }
@@ -581,9 +578,8 @@ bool n6virt_put(uint32_t address, const void *data, uint32_t bytes)
             clean(ram, line);
         }
         memcpy(ram->data + offset, from, here);
-        n6virt_changed(&ram->memory, offset, here);
+        n6virt_changed(ram, offset, here);
         if (ram->cacheable) {
-            n6virt_changed(&ram->cached, offset, here);
             if (ram->valid[line / LINE]) {
                 copy_from_memory(ram, line);
             }

@@ -41,7 +41,7 @@ static void hidden_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     uint32_t at = ranges[i].offset + offset;
 
     memcpy(ranges[i].ram->data + at, &value, size);
-    n6virt_changed(&ranges[i].ram->memory, at, size);
+    n6virt_changed(ranges[i].ram, at, size);
 }
 
 static const MemoryRegionOps ops = {

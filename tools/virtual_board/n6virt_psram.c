@@ -221,7 +221,7 @@ static void power_up(void)
 {
     if (!psram.has_content && n6virt_is_harsh()) {
         n6virt_fill_fresh(psram.ram.data, psram.ram.base, part.bytes);
-        n6virt_changed(&psram.ram.memory, 0, part.bytes);
+        n6virt_changed(&psram.ram, 0, part.bytes);
     }
     psram.has_content = true;
 }
@@ -375,7 +375,7 @@ static void take_byte(uint8_t value)
         psram.registers[address] = value;
     } else if (psram.transfer == MEMORY_WRITE) {
         psram.ram.data[address % part.bytes] = value;
-        n6virt_changed(&psram.ram.memory, address % part.bytes, 1);
+        n6virt_changed(&psram.ram, address % part.bytes, 1);
     }
 }
 

@@ -16,6 +16,7 @@
 #define CHIP_END 0x40000000u
 /* Content after a shutdown: as an instruction undefined, as an address a hole. */
 #define LOST 0xde
+#define PAGE 4096u
 
 #define RAM(name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf, erased_by_reset) \
     {name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf, erased_by_reset},
@@ -51,25 +52,51 @@ bool n6virt_ram_is_on(const N6VirtRam *ram)
     return ram->memory.enabled;
 }
 
-void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes)
+static void translate_again(const MemoryRegion *region, uint32_t offset, uint32_t bytes)
 {
-    ram_addr_t address = memory_region_get_ram_addr(region) + offset;
+    ram_addr_t address = memory_region_get_ram_addr((MemoryRegion *)region) + offset;
 
-    /* Most pages have no translated code. */
     if (cpu_physical_memory_range_includes_clean(address, bytes, 1 << DIRTY_MEMORY_CODE)) {
         tb_invalidate_phys_range(address, address + bytes);
     }
 }
 
+void n6virt_changed(const N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    if (!ram->translated || !bytes || !memchr(ram->translated + offset / PAGE, 1, (offset + bytes - 1) / PAGE - offset / PAGE + 1)) {
+        return;
+    }
+    translate_again(&ram->memory, offset, bytes);
+    if (ram->cacheable) {
+        translate_again(&ram->cached, offset, bytes);
+    }
+}
+
+/* Most pages never have code, and QEMU's own test is slow for the NPU, which writes many single pixels. */
+static void fetched(uint32_t pc, uint32_t bytes)
+{
+    N6VirtRam *ram = n6virt_ram_at(pc);
+    uint32_t first, last;
+
+    if (!ram) {
+        return;
+    }
+    if (!ram->translated) {
+        ram->translated = g_malloc0(DIV_ROUND_UP(ram->bytes, PAGE));
+    }
+    first = (pc - ram->base) & (N6_SECURE_BIT - 1);
+    last = MIN(first + MAX(bytes, 1), ram->bytes) - 1;
+    memset(ram->translated + first / PAGE, 1, last / PAGE - first / PAGE + 1);
+}
+
 static void lose(N6VirtRam *ram)
 {
     memset(ram->data, LOST, ram->bytes);
-    n6virt_changed(&ram->memory, 0, ram->bytes);
     if (ram->cacheable) {
         memset(ram->cache, LOST, ram->bytes);
         memset(ram->filled, LOST, ram->bytes);
-        n6virt_changed(&ram->cached, 0, ram->bytes);
     }
+    n6virt_changed(ram, 0, ram->bytes);
 }
 
 bool n6virt_is_dirty(const N6VirtRam *ram, uint32_t offset)
@@ -248,5 +275,5 @@ static void summarise(GString *summary)
     g_string_append(summary, "]");
 }
 
-static const N6VirtModule module = {.start = start, .reset = reset, .summarise = summarise};
+static const N6VirtModule module = {.start = start, .reset = reset, .fetched = fetched, .summarise = summarise};
 N6VIRT_MODULE(module)
