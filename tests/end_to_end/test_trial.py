@@ -418,6 +418,7 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     fuses = tmp_path / "board.fuses"
     first = project.scons(*signed, f"fuses={fuses}", "flash", "run")
     assert "n6 trial confirmed" in first.output, first.output
+    assert "its FSBL programs the fuses of word 60, and no release with a counter below 2 starts" in first.output
     # Only the start after its confirmation counts.
     assert not fuses.exists()
     program = project.root / "build/nucleo-n657-trust-code"

@@ -57,13 +57,14 @@ from n6build.place.reloc.description import read_description
 from n6build.place.reloc.model_format import HEADER_FIELDS, MAGIC
 from n6build.place.reloc.reader import parse_reloc_file
 from n6build.place.reloc.slots import model_slots
-from n6build.steps.flash_board import target_of
+from n6build.steps.board_files import board_files, choice_of
+from n6build.steps.flash_board import Target
 from n6build.steps.pipeline import application_plan
 from n6build.steps.start_board import start_board_step
 
 NUCLEO = load_board("nucleo-n657")
 KEYWORD = MODELS / "keyword" / "keyword.tflite"
-OF_A_PROBE = target_of(NUCLEO, "1", "1", "build/virtual_board", "ram", everything=False, dry=False, foreign=True)
+OF_A_PROBE = Target(board_files(NUCLEO)[0], choice_of(NUCLEO), "1", "1", "build/virtual_board", "ram", foreign=True)
 OF_A_NOR = NorBoot(Path("nor.bin"), NUCLEO)
 
 

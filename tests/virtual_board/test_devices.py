@@ -99,6 +99,10 @@ def test_what_cannot_be_moved_is_an_error_of_the_channel(tmp_path: Path, does: s
     assert values(result, "word") == [0, 0, 0, 0]
 
 
+def test_code_that_a_channel_moves_over_older_code_runs(tmp_path: Path) -> None:
+    assert values(run(tmp_path, "dma_channels.c", "OVER_CODE"), "number") == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("does", "kind", "text"),
     [

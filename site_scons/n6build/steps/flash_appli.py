@@ -8,7 +8,7 @@ from pathlib import Path
 from n6build.base.console import say
 from n6build.base.files import read_bytes
 from n6build.base.span import Span
-from n6build.board.flash.announce import announce, say_flashed
+from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
 from n6build.board.flash.appli_update import plan_appli
 from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.program import board_lock, carry_out
@@ -63,6 +63,7 @@ def perform_flash_appli(call: Call) -> None:
         update = plan_appli(read_bytes(image), slots, board.trial, read, image.name)
         wanted = sectors_of([(update.address, update.stored)], board.nor.sector)
         flash = planned(wanted, programmer, board, identity, target)
+        warn_of_fuses(target.counter, board)
         announce(flash, programmer, dry=False)
         carry_out(flash, programmer)
     what = "written to" if update.is_new else "already in"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from n6build.board.flash.announce import announce, say_flashed
+from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
 from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
 from n6build.board.flash.programmer import Identity, Programmer
@@ -18,7 +18,7 @@ from n6build.board.flash.survey import checked_identity, held_record, recorded
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.image.manifest import read_manifest
-from n6build.steps.board_files import BoardChoice, board_as_chosen, board_files, boards_folders, choice_of
+from n6build.steps.board_files import BoardChoice, board_as_chosen, boards_folders
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Target:
         fuses: File with the virtual board's fuses, or the board that lends its own; empty for the board's.
         harsh: Seed of the virtual board, as in NorBoot.
         key: File with the key that the virtual board has in its fuses; empty for none.
+        counter: Security counter that the FSBL will program into fuses; 0 if it programs none.
     """
 
     file: str
@@ -52,27 +53,7 @@ class Target:
     fuses: str = ""
     harsh: int = 0
     key: str = ""
-
-
-def target_of(
-    board: Board,
-    probe: str,
-    name: str,
-    virtual_board: str,
-    start: Literal["flash", "ram"],
-    *,
-    everything: bool,
-    dry: bool,
-    foreign: bool,
-    fuses: str = "",
-    harsh: int = 0,
-    key: str = "",
-) -> Target:
-    """Return the `Target` with the description and the choices of a board."""
-    chosen = choice_of(board)
-    return Target(
-        board_files(board)[0], chosen, probe, name, virtual_board, start, everything, dry, foreign, fuses, harsh, key
-    )
+    counter: int = 0
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
@@ -107,6 +88,7 @@ def perform_flash_board(call: Call) -> None:
     with board_lock(programmer):
         identity = None if target.dry else checked_identity(programmer, board)
         plan = planned(wanted_sectors(read_manifest(manifest), manifest.parent), programmer, board, identity, target)
+        warn_of_fuses(target.counter, board)
         announce(plan, programmer, dry=target.dry)
         if identity is not None:
             # An interrupted update of the FSBL leaves one of its copies valid.

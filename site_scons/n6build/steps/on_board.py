@@ -10,10 +10,11 @@ from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD, RECOVER
 from n6build.describe.until import BY_DEFAULT, Until
 from n6build.engine.step import Step, outputs_of
+from n6build.steps.board_files import board_files, choice_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.debug_board import debug_board_step
 from n6build.steps.flash_appli import flash_appli_step
-from n6build.steps.flash_board import Target, flash_board_step, target_of
+from n6build.steps.flash_board import Target, flash_board_step
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.given_inputs import given_inputs
@@ -79,8 +80,9 @@ def on_board(
     if {*ON_A_BOARD, RECOVER}.isdisjoint(asked):
         return Part((), {})
     choices = job.choices
-    target = target_of(
-        job.board,
+    target = Target(
+        board_files(job.board)[0],
+        choice_of(job.board),
         programmer,
         programmer.rpartition(":")[2],
         job.virtual_board,
@@ -91,6 +93,7 @@ def on_board(
         fuses=choices.fuses,
         harsh=choices.harsh,
         key=job.encryption.key if job.encryption and programmer.rpartition(":")[2] == VIRTUAL else "",
+        counter=job.trust.counter if job.trust and job.trust.advances else 0,
     )
     # A recovery programs the board, unless it is to come after a flash.
     flashes = "no-flash" not in choices.modes and (RECOVER not in asked or not {*FLASHING}.isdisjoint(asked))

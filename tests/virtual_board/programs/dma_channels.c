@@ -17,6 +17,7 @@
 #define TRIGGERED 5
 #define UNCLEANED 6
 #define ODD_BYTES 7
+#define OVER_CODE 8
 
 #define ENDED (N6_DMA_CSR_TCF | N6_DMA_CSR_DTEF | N6_DMA_CSR_ULEF | N6_DMA_CSR_USEF)
 #define CHANNEL(number, reg) ((reg) + 0x80u * (number))
@@ -75,6 +76,21 @@ static void uncleaned(void)
     set(N6_HPDMA1_CSAR, N6_AXISRAM3_BASE);
 }
 
+/* Call the function that the destination has: it returns a number. */
+static uint32_t number_there(void)
+{
+    return ((uint32_t (*)(void))((uint32_t)destination | 1u))();
+}
+
+static void over_code(void)
+{
+    destination[0] = 0x47702001u; /* movs r0, #1; bx lr */
+    source[0] = 0x47702002u;      /* movs r0, #2; bx lr */
+    put("number=", number_there());
+    run();
+    put("number=", number_there());
+}
+
 int main(void)
 {
     (void)n6_clock_use_hsi();
@@ -109,6 +125,9 @@ int main(void)
         break;
     case ODD_BYTES:
         set(N6_HPDMA1_CBR1, 62u);
+        break;
+    case OVER_CODE:
+        over_code();
         break;
     }
     put("csr=", N6_REG32(CHANNEL(NUMBER, N6_HPDMA1_CSR)));

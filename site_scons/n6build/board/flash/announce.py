@@ -27,6 +27,18 @@ def announce(plan: FlashPlan, programmer: Programmer, *, dry: bool) -> None:
             say("Would flash" if dry else "Program", text)
 
 
+def warn_of_fuses(counter: int, board: Board) -> None:
+    """Print that the programs to be flashed will program fuses, if they do.
+
+    Args:
+        counter: Security counter that the FSBL will program into fuses; 0 if it programs none.
+        board: The board.
+    """
+    if counter:
+        what = f"once this release is confirmed, its FSBL programs the fuses of word {board.soc.security_counter}"
+        say("Warning", what, f"and no release with a counter below {counter} starts again", style="bad")
+
+
 def say_flashed(plan: FlashPlan, programmer: Programmer, board: Board, *, starts_from_ram: bool) -> None:
     """Print the programmed sectors and the next step.
 
