@@ -6,7 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from n6build.board.virtual_board.provision import blows_of, changes_of, write_fuses
+from n6build.describe.hardware.boards import load_board
+from n6build.place.trust.rom_keys import read_rom_keys
 from signing_stand_in import stand_in
+from trust.rom_signer import private_key, rom_keys
 
 from end_to_end.conftest import Project
 
@@ -100,6 +104,22 @@ def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> N
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
         project.replace("firmware/appli/main.c", "Rejects its", "rejects its")
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
+
+
+@pytest.mark.slow
+def test_a_board_is_closed_in_a_rehearsal(project: Project, tmp_path: Path) -> None:
+    keys, fuses = rom_keys(tmp_path / "keys"), tmp_path / "product.fuses"
+    private_key(keys, 0)
+    nucleo = load_board("nucleo-n657")
+    blows = blows_of(nucleo, 0, (), b"", read_rom_keys(keys), closes=True)
+    write_fuses(fuses, nucleo, changes_of(fuses, nucleo, blows))
+    board = (*ARGUMENTS, f"fuses={fuses}")
+    assert "the fuses close this chip, and the image is not signed" in project.scons(*board, "flash", "run").output
+    signed = (*board, f"sign=n6build:{keys}", "flash", "run")
+    result = project.scons(*signed)
+    assert "Sign fsbl_image.bin" in result.actions
+    assert "10 of 10 outputs equal" in result.output, result.output
+    assert "Sign" not in project.scons(*signed).output
 
 
 @pytest.mark.slow

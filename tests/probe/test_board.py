@@ -202,7 +202,7 @@ def test_a_locked_up_core_can_be_halted_and_reset(port: VirtualDebugPort, debugg
 
 
 def test_ap1_of_a_closed_chip_stays_closed_in_development_boot(tmp_path: Path) -> None:
-    closed = replace(BOARD, fuses=BOARD.soc.closing)
+    closed = replace(BOARD, fuses=BOARD.soc.rom_fuses.closing)
     with switched_on(tmp_path, closed) as on, pytest.raises(Refused, match="closed: AP1 is closed"):
         Debugger(on.port).word(CPUID)
 

@@ -29,6 +29,7 @@ from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
 from trained_models import classifier, tflite_classifier
 from trust.host_verifier import key_file
+from trust.rom_signer import private_key, rom_keys
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "site_scons/n6build"
@@ -209,6 +210,10 @@ def bring_a_secret(project: Project) -> None:
     secret.chmod(0o600)
 
 
+def bring_rom_keys(project: Project) -> None:
+    private_key(rom_keys(project.root / "keys"), 0)
+
+
 def install_a_signing_tool(project: Project) -> None:
     stand_in(project.home / "signing", "2.21.0")
 
@@ -235,6 +240,7 @@ KINDS = {
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("npu", ("model=keyword", "backend=neural_art", "network")),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
+        Kind("rom_signed", ("model=anomaly", "sign=n6build:keys", f"{BOARD}/fsbl_image.bin"), bring_rom_keys),
         Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", "mcuboot", *SIGNED), bring_a_key),
         Kind(
             "encrypted",

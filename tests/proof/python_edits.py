@@ -689,6 +689,11 @@ EDITS = (
         ("place/image/signing.py", "    return image\n", "    return image + bytes(16)\n"),
     ),
     *edits(
+        "rom_signed",
+        f"{BOARD}/fsbl_image.bin",
+        ("place/trust/rom_keys.py", "key_number=number", "key_number=number + 1"),
+    ),
+    *edits(
         "trusted",
         SIGNED[0],
         ("describe/formats/release.py", "LAYOUT = 1", "LAYOUT = 2"),

@@ -262,8 +262,20 @@ def proof_in_it(build: Build, file: str) -> None:
     append(build, file, "/* proof */\n")
 
 
+def comment_line(build: Build, file: str) -> None:
+    append(build, file, "# proof\n")
+
+
 def another_key(build: Build, file: str) -> None:
     key_file(build.root, 19).replace(build.root / file)
+
+
+_LIBRARIES = "Middlewares/AI_Runtime/Lib/GCC/ARMCortexM55/NetworkRuntime"
+
+
+def another_rom_key(build: Build, file: str) -> None:
+    path = build.root / file
+    path.write_bytes(path.with_name("publicKey06.pem").read_bytes())
 
 
 EDITS = (
@@ -295,7 +307,17 @@ EDITS = (
         "project", "camera/Application/STM32N6570-DK/Inc/app_config.h", replaced("(480)", "(480) /* */"), changes=False
     ),
     Edit("project", "camera/README.md", replaced("A project", "Another"), changes=False),
+    Edit("project", "camera/Application/STM32N6570-DK/Makefile", comment_line, changes=False),
+    Edit("project", "camera/Application/STM32N6570-DK/app.ld", proof_in_it, changes=False),
+    # The network that the model replaces, and the libraries of other releases.
+    Edit("project", "camera/Model/network_atonbuf.xSPI2.raw", another_byte, changes=False),
+    *(
+        Edit("project", f"camera/{_LIBRARIES}{each}.a", one_byte_more, changes=False)
+        for each in ("1000_CM55_GCC", "1100_CM55_GCC", "1100_CM55_GCC_PIC")
+    ),
+    Edit("project", "boxes.tflite", one_byte_more),
     Edit("trusted", "key-18.pem", another_key),
+    Edit("rom_signed", "keys/publicKey05.pem", another_rom_key),
     Edit("encrypted", "secret.key", replaced("5a5a", "5a5b")),
     Edit("encrypted", "key-18.pem", another_key),
     Edit(
@@ -362,7 +384,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 # These files are read by several kinds of builds in the same way, or belong to tools that have tests of their own.
 _LIKE_ANOTHER = re.compile(
     r"boards/[^/]+/board\.yaml|boards/(soc|nor|i2c)/.*\.yaml|boards/npu/envelope\.yaml"
-    r"|models/(ladder/)?[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"
+    r"|keys/p\w+Key0\d\.pem|models/(ladder/)?[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"
     # Inputs of a run, which runs each time.
     r"|rows\.csv"
 )

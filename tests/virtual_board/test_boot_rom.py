@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of
 from n6build.board.virtual_board.run import Limits, RunResult
-from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.describe.formats.boot_header import AUTHENTICATION, BASE, HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.fuse import Fuse
+from n6build.place.trust.rom_keys import read_rom_keys, rom_key_digest
+from trust.rom_signer import rom_keys, signed
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
 
@@ -127,32 +130,129 @@ def test_fuses_are_those_of_the_board(tmp_path: Path) -> None:
     assert "fuse=0x00000000" in run(tmp_path, "READ_FUSES").lines
 
 
-@pytest.mark.parametrize(("extensions", "signature"), [(0x8000_0000, b""), (0x8000_0001, b""), (0x8000_0000, b"\1")])
-def test_a_closed_chip_starts_no_unsigned_fsbl(tmp_path: Path, extensions: int, signature: bytes) -> None:
-    closed = dataclasses.replace(BOARD, fuses=BOARD.soc.closing)
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    image = with_signature(image_of(elf, BinaryType.FSBL), extensions, signature)
-    result = boot(tmp_path, {BOARD.nor.base: image}, [elf], board=closed)
+ROM = BOARD.soc.rom_fuses
+
+
+@pytest.fixture(scope="module")
+def fsbl(tmp_path_factory: pytest.TempPathFactory) -> Fsbl:
+    folder = tmp_path_factory.mktemp("rom")
+    elf = build_fsbl(folder, PROGRAM, NOTHING)
+    return Fsbl(elf, image_of(elf, BinaryType.FSBL), rom_keys(folder / "keys"))
+
+
+@dataclass(frozen=True)
+class Fsbl:
+    """A program, its image, and the folder of the boot ROM's keys."""
+
+    elf: Path
+    image: bytes
+    keys: Path
+
+    def signed(self, number: int = 0, version: int = 0) -> bytes:
+        return signed(self.image, self.keys, number, version)
+
+    def chip(self, *more: Fuse, closes: bool = True) -> Board:
+        """Return a board with the digest of the keys in its fuses."""
+        digest = struct.unpack(">8I", rom_key_digest(read_rom_keys(self.keys)))
+        words = [Fuse(ROM.key_digest + number, word) for number, word in enumerate(digest)]
+        return dataclasses.replace(BOARD, fuses=(*words, *(ROM.closing if closes else ()), *more))
+
+
+def flipped(image: bytes, offset: int) -> bytes:
+    """Flip a bit, and keep the sum right."""
+    changed = bytearray(image)
+    changed[offset] ^= 4
+    struct.pack_into("<I", changed, BASE.offset_of("checksum"), sum(changed[HEADER_BYTES:]))
+    return bytes(changed)
+
+
+EXTENSION = BASE.size
+TABLE = EXTENSION + AUTHENTICATION.size
+REFUSED = {
+    "unsigned": (lambda fsbl: fsbl.image, "the image is not signed"),
+    "encrypted": (lambda fsbl: with_extensions(fsbl.signed(), 0x8000_0003), "the image is encrypted"),
+    "type": (lambda fsbl: flipped(fsbl.signed(), EXTENSION), "its authentication extension is damaged"),
+    "length": (lambda fsbl: flipped(fsbl.signed(), EXTENSION + 4), "its authentication extension is damaged"),
+    "number": (lambda fsbl: flipped(fsbl.signed(), EXTENSION + 9), "its authentication extension is damaged"),
+    "no keys": (lambda fsbl: flipped(fsbl.signed(), EXTENSION + 12), "its authentication extension is damaged"),
+    "curve": (lambda fsbl: flipped(fsbl.signed(), EXTENSION + 16), "it is signed with algorithm 5"),
+    "key": (lambda fsbl: flipped(fsbl.signed(), EXTENSION + 20), "its key is not number 0 of its table"),
+    "other number": (lambda fsbl: flipped(fsbl.signed(), EXTENSION + 8), "its key is not number 4 of its table"),
+    "table": (lambda fsbl: flipped(fsbl.signed(), TABLE + 40), "the digest of its keys is not that of the fuses"),
+    "signature": (lambda fsbl: flipped(fsbl.signed(), 4), "its signature is wrong"),
+    "half a signature": (lambda fsbl: fsbl.signed()[:36] + bytes(32) + fsbl.signed()[68:], "its signature is wrong"),
+    "version": (lambda fsbl: flipped(fsbl.signed(), BASE.offset_of("image_version")), "its signature is wrong"),
+    "padding": (lambda fsbl: flipped(fsbl.signed(), HEADER_BYTES - 1), "its signature is wrong"),
+    "program": (lambda fsbl: flipped(fsbl.signed(), 0x410), "its signature is wrong"),
+    "the last byte": (lambda fsbl: flipped(fsbl.signed(), len(fsbl.image) - 1), "its signature is wrong"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_closed_chip_starts_no_other_fsbl_than_yours(tmp_path: Path, fsbl: Fsbl, case: str) -> None:
+    make, why = REFUSED[case]
+    result = boot(tmp_path, {BOARD.nor.base: make(fsbl)}, [fsbl.elf], board=fsbl.chip())
     assert result.lines == ()
-    assert "the fuses close this chip, and the image is not signed" in result.findings[0].text
+    assert f"finds no FSBL: the fuses close this chip, and {why}" in result.findings[0].text
 
 
-def test_a_closed_chip_starts_a_signed_fsbl_and_says_what_it_did_not_verify(tmp_path: Path) -> None:
-    closed = dataclasses.replace(BOARD, fuses=BOARD.soc.closing)
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    image = with_signature(image_of(elf, BinaryType.FSBL), 0x8000_0001, b"\1")
-    result = boot(tmp_path, {BOARD.nor.base: image}, [elf], board=closed)
-    assert result.lines == ("hello", "end")
-    assert [finding.text for finding in result.findings] == [
-        "The fuses close this chip. The FSBL is signed; the signature was not verified"
-    ]
+@pytest.mark.parametrize(
+    ("fuses", "why"),
+    [
+        ([Fuse(ROM.version, 0b100)], "its version is 2, but the fuses demand 3"),
+        ([Fuse(ROM.version + 1, 1)], "its version is 2, but the fuses demand 33"),
+        ([Fuse(ROM.active_key, 0b10)], "the fuses have revoked its key 1: they demand 2"),
+        ([Fuse(ROM.key_digest, 1)], "the digest of its keys is not that of the fuses"),
+        ([Fuse(ROM.life_cycle, 0xF)], "it starts ST's own FSBL only"),
+    ],
+)
+def test_fuses_revoke_keys_and_versions(tmp_path: Path, fsbl: Fsbl, fuses: list[Fuse], why: str) -> None:
+    image = fsbl.signed(number=1, version=2)
+    result = boot(tmp_path, {BOARD.nor.base: image}, [fsbl.elf], board=fsbl.chip(*fuses))
+    assert result.lines == ()
+    assert why in result.findings[0].text
 
 
-def with_signature(image: bytes, extensions: int, signature: bytes) -> bytes:
+def test_a_closed_chip_starts_a_signed_fsbl_and_revokes_what_is_older(tmp_path: Path, fsbl: Fsbl) -> None:
+    file = tmp_path / "board.fuses"
+    for number, version in ((0, 0), (2, 35), (7, 99), (7, 63)):
+        image = fsbl.signed(number, version)
+        result = boot(tmp_path, {BOARD.nor.base: image}, [fsbl.elf], board=fsbl.chip(), fuses=file)
+        assert (result.lines, result.findings) == (("hello", "end"), ())
+    words = struct.unpack("<384I", file.read_bytes())
+    # The highest bit counts, and the ROM counts to 63.
+    assert words[ROM.active_key] == 1 << 1 | 1 << 6
+    assert words[ROM.version : ROM.version + 2] == (0, 1 << 2 | 1 << 30)
+    for number, version, why in ((6, 63, "revoked its key 6"), (7, 62, "its version is 62")):
+        image = fsbl.signed(number, version)
+        result = boot(tmp_path, {BOARD.nor.base: image}, [fsbl.elf], board=fsbl.chip(), fuses=file)
+        assert why in result.findings[0].text
+
+
+def test_the_second_place_is_looked_at_if_the_first_signature_is_wrong(tmp_path: Path, fsbl: Fsbl) -> None:
+    base = BOARD.nor.base
+    parts = {base: flipped(fsbl.signed(), 0x410), base + SECOND_SLOT: fsbl.signed()}
+    assert boot(tmp_path, parts, [fsbl.elf], board=fsbl.chip()).lines == ("hello", "end")
+
+
+def test_an_open_chip_starts_any_fsbl_and_says_what_a_closed_one_would_do(tmp_path: Path, fsbl: Fsbl) -> None:
+    chip = fsbl.chip(closes=False)
+    for image, told in (
+        (fsbl.image, []),
+        (fsbl.signed(), []),
+        (
+            flipped(fsbl.signed(), 4),
+            ["The FSBL starts because the chip is open. A closed one rejects it: its signature is wrong"],
+        ),
+    ):
+        result = boot(tmp_path, {BOARD.nor.base: image}, [fsbl.elf], board=chip)
+        assert result.lines == ("hello", "end")
+        assert [finding.text for finding in result.findings] == told
+
+
+def with_extensions(image: bytes, extensions: int) -> bytes:
     changed = bytearray(image)
     struct.pack_into("<I", changed, BASE.offset_of("extensions"), extensions)
-    start = BASE.offset_of("signature")
-    changed[start : start + len(signature)] = signature
     return bytes(changed)
 
 

@@ -8,20 +8,18 @@ import stat
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, derive_private_key
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.fuses import FILE_BYTES
 from n6build.board.virtual_board.provision import (
     blows_of,
     changes_of,
-    read_rom_keys,
-    rom_key_digest,
     text_of,
     write_fuses,
 )
 from n6build.cli.fuses import fuses
 from n6build.describe.hardware.boards import load_board
+from n6build.place.trust.rom_keys import read_rom_keys, rom_key_digest
+from trust.rom_signer import rom_keys
 
 BOARD = load_board("nucleo-n657")
 KEY = bytes(range(1, 33))
@@ -80,28 +78,19 @@ def test_a_second_key_is_refused(tmp_path: Path) -> None:
         changes_of(file, BOARD, blows_of(BOARD, 0, (), KEY[::-1]))
 
 
-def key_folder(folder: Path, count: int = 8) -> Path:
-    folder.mkdir()
-    for number in range(count):
-        private = derive_private_key(number + 5, SECP256R1())
-        text = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        (folder / f"publicKey{number:02}.pem").write_bytes(text)
-    return folder
-
-
 def test_a_chip_is_closed_with_the_digest_of_eight_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, keys = tmp_path / "board.fuses", key_folder(tmp_path / "keys")
+    file, keys = tmp_path / "board.fuses", rom_keys(tmp_path / "keys")
     with pytest.raises(N6Error, match="N6-FUSE-004: has no keys of the boot ROM"):
         fuses([str(file), "--close"])
     typing("blow\n", monkeypatch)
     fuses([str(file), "--rom-keys", str(keys), "--close"])
     assert "closes the chip: its boot ROM starts signed FSBLs only" in capsys.readouterr().out
     digest = rom_key_digest(read_rom_keys(keys))
-    first = BOARD.soc.rom_keys
+    first = BOARD.soc.rom_fuses.key_digest
     assert b"".join(word(file, first + each).to_bytes(4, "big") for each in range(8)) == digest
-    assert [word(file, fuse.word) & fuse.value for fuse in BOARD.soc.closing] == [0x1FF, 0x100000]
+    assert [word(file, fuse.word) & fuse.value for fuse in BOARD.soc.rom_fuses.closing] == [0x1FF, 0x100000]
     # The words of the digest take one programming.
     with pytest.raises(N6Error, match=f"N6-FUSE-001: has another value in word {first}"):
         fuses([str(file), "--rom-keys", str(shuffled(keys))])
@@ -116,7 +105,7 @@ def shuffled(folder: Path) -> Path:
 @pytest.mark.parametrize("count", [0, 1, 7, 9])
 def test_the_boot_rom_has_eight_keys(count: int, tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="N6-FUSE-003: .* the boot ROM has 8 keys"):
-        read_rom_keys(key_folder(tmp_path / "keys", count))
+        read_rom_keys(rom_keys(tmp_path / "keys", count))
 
 
 # ST publishes eight keys of an example with their digest, in ROT_Provisioning/BootROM/Keys of STM32Cube N6.

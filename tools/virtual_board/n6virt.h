@@ -375,8 +375,21 @@ void n6virt_set_strict(bool strict);
 /* Return whether the boot ROM has read the program from the NOR. */
 bool n6virt_is_flash_boot(void);
 
+/* Return a word of the fuses. */
+uint32_t n6virt_fuse(unsigned word);
+/* Blow bits of a fuse word as the boot ROM does; without a file of fuses they last until the next reset. */
+void n6virt_rom_blows(unsigned word, uint32_t bits);
 /* Return whether the fuses close the chip: the boot ROM starts signed programs only. */
 bool n6virt_is_closed(void);
+/* Return whether the fuses let the boot ROM of a closed chip start other FSBLs than ST's own. */
+bool n6virt_is_provisioned(void);
+
+/* Return whether the fuses have the digest of keys for FSBLs (n6virt_rom_keys.c). */
+bool n6virt_rom_has_keys(void);
+/* Return why the boot ROM of a closed chip does not start an image whose length was checked, or NULL. The caller frees the text. */
+char *n6virt_rom_objection(const uint8_t *header);
+/* Blow the fuses that the boot ROM blows when it starts an image without an objection. */
+void n6virt_rom_accepts(const uint8_t *header);
 /* Set the function that the boot ROM calls in development boot, to open AP1. Without one, AP1 is open at once. */
 void n6virt_boot_lets_in(void (*function)(void));
 /* Run the boot ROM (n6virt_boot.c): start the FSBL that it finds in the NOR, or end the emulator. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The effects of the boot ROM: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies the
- * image to RAM and starts at the header's entry. boards/soc documents the state in which it leaves clocks and controllers.
+ * image to RAM and starts at the header's entry. A closed chip starts only signed images (n6virt_rom_keys.c). boards/soc documents the state in which it leaves clocks and controllers.
  * With development-boot=on it leaves the NOR and its controllers alone, and waits in a loop for a probe, which it lets in unless
  * the fuses close the chip. INFERRED: that a closed chip keeps AP1 closed in development boot, too.
  */
@@ -24,15 +24,6 @@
 
 static MemoryRegion rom, loop;
 static bool strict_clocks = true, development;
-
-/* Return whether the header says that the image is signed, and has a signature. */
-static bool is_signed(const uint8_t *header)
-{
-    const uint8_t *signature = header + offsetof(n6_boot_header_t, signature);
-
-    return HEADER_WORD(header, extensions) & N6_BOOT_EXTENSION_AUTHENTICATION &&
-           !buffer_is_zero(signature, sizeof_field(n6_boot_header_t, signature));
-}
 
 /* Return the reason why the image cannot be started, or NULL. The caller frees the text. */
 static char *objection(const uint8_t *header, uint32_t room)
@@ -57,11 +48,13 @@ static char *objection(const uint8_t *header, uint32_t room)
     if (sum != HEADER_WORD(header, checksum)) {
         return g_strdup_printf("the sum of its bytes is 0x%08x, but the header has 0x%08x", sum, HEADER_WORD(header, checksum));
     }
-    if (n6virt_is_closed() && !is_signed(header)) {
-        return g_strdup("the fuses close this chip, and the image is not signed");
-    }
     if (HEADER_WORD(header, entry) - N6_BOOT_HEADER_ADDRESS - N6_BOOT_HEADER_BYTES > length) {
         return g_strdup_printf("entry 0x%08x is outside the image", HEADER_WORD(header, entry));
+    }
+    if (n6virt_is_closed()) {
+        g_autofree char *why = n6virt_is_provisioned() ? n6virt_rom_objection(header) : g_strdup("it starts ST's own FSBL only");
+
+        return why ? g_strdup_printf("the fuses close this chip, and %s", why) : NULL;
     }
     return NULL;
 }
@@ -115,6 +108,22 @@ static void check_alignment(const uint8_t *header)
     }
 }
 
+/* On an open chip the boot ROM starts an FSBL whatever its signature is. Tell what a closed chip would do. */
+static void check_signature(const uint8_t *header)
+{
+    g_autofree char *why = NULL;
+
+    if (!(HEADER_WORD(header, extensions) & N6_BOOT_EXTENSION_AUTHENTICATION) || !n6virt_rom_has_keys()) {
+        return;
+    }
+    why = n6virt_rom_objection(header);
+    if (!why) {
+        n6virt_rom_accepts(header);
+    } else {
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The FSBL starts because the chip is open. A closed one rejects it: %s", why);
+    }
+}
+
 static void leave_behind(void)
 {
     n6virt_set(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
@@ -161,9 +170,7 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
         exit(1);
     }
     check_alignment(header);
-    if (n6virt_is_closed()) {
-        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The fuses close this chip. The FSBL is signed; the signature was not verified");
-    }
+    check_signature(header);
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
                         N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
     leave_behind();

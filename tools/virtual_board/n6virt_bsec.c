@@ -53,13 +53,27 @@ static void save(void)
     }
 }
 
+uint32_t n6virt_fuse(unsigned word)
+{
+    return words[word];
+}
+
 bool n6virt_is_closed(void)
 {
-    bool closed = true;
+    return words[N6VIRT_ROM_LIFE_CYCLE] & N6VIRT_ROM_LOCKED;
+}
 
-#define IS_BLOWN(word, value) closed &= (words[word] & (value)) == (value);
-    N6VIRT_CLOSING(IS_BLOWN)
-    return closed;
+bool n6virt_is_provisioned(void)
+{
+    return words[N6VIRT_ROM_LIFE_CYCLE] & N6VIRT_ROM_PROVISIONED;
+}
+
+void n6virt_rom_blows(unsigned word, uint32_t bits)
+{
+    words[word] |= bits;
+    if (file_path) {
+        save();
+    }
 }
 
 /* Blow bits of a word; bits only go from 0 to 1. */

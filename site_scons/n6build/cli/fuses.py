@@ -29,12 +29,13 @@ def fuses(words: Sequence[str]) -> None:
     from n6build.board.virtual_board import provision
     from n6build.describe.hardware.boards import home_of_board, load_board
     from n6build.place.trust.encryption import read_key
+    from n6build.place.trust.rom_keys import read_rom_keys
 
     asked = fuses_parser().parse_args(words)
     board = load_board(asked.board, home_of_board(asked.board))
     file = Path(asked.file)
     key = read_key(Path(asked.encrypt_key)) if asked.encrypt_key else b""
-    rom_keys = provision.read_rom_keys(Path(asked.rom_keys)) if asked.rom_keys else ()
+    rom_keys = read_rom_keys(Path(asked.rom_keys)) if asked.rom_keys else ()
     blows = provision.blows_of(board, asked.counter, asked.revoke, key, rom_keys, closes=asked.close)
     changes = provision.changes_of(file, board, blows)
     for change in changes:

@@ -164,7 +164,8 @@ class Choices:
     )
     sign: str = word(
         "",
-        "makes images with STM32_SigningTool_CLI: tool (no keys), or a folder with publicKey*.pem and privateKey*.pem",
+        "signs the FSBL for the boot ROM: n6build:FOLDER with publicKey*.pem and privateKey*.pem. STM32_SigningTool_CLI makes "
+        "images with FOLDER, or with tool (no keys)",
         environment="N6BUILD_SIGN",
     )
     trust: Literal["off", "code", "full"] = word(

@@ -39,7 +39,8 @@ from n6build.steps.plan_memory import memory_plan_step
 from n6build.steps.plan_part import NO_PART, Part
 from n6build.steps.release_table import ReleasedImage, release_step
 from n6build.steps.reloc_networks import ModelSteps, reloc_network, reloc_plan
-from n6build.steps.signing_settings import Signing
+from n6build.steps.rom_signed_image import rom_signed_step
+from n6build.steps.signing_settings import SIGNS_ITSELF, Signing, rom_signing_of
 from n6build.steps.trusted_image import trusted_step
 from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.vision_steps import asked_of, vision_program
@@ -84,7 +85,7 @@ class Images:
 
 
 def _signing(choices: Choices) -> Signing | None:
-    if not choices.sign:
+    if not choices.sign or choices.sign.startswith(SIGNS_ITSELF):
         return None
     return Signing(find_signing_tool(), None if choices.sign == "tool" else find_keys(Path(choices.sign)))
 
@@ -105,11 +106,17 @@ class _Placed:
 
 
 def _loader(job: Job, make: Callable[[], Program]) -> _Placed:
+    keys = rom_signing_of(job.choices)
     if job.choices.fsbl:
         return _foreign(job, "fsbl", job.choices.fsbl)
     program = make()
-    image = image_step(f"{job.board_folder}/fsbl_image.bin", program, BinaryType.FSBL, job.board, _signing(job.choices))
-    return _Placed((*program.steps, image), FlashPart("fsbl", image.name), program.elf)
+    output = f"{job.board_folder}/fsbl_image.bin"
+    if keys is None:
+        image = image_step(output, program, BinaryType.FSBL, job.board, _signing(job.choices))
+        return _Placed((*program.steps, image), FlashPart("fsbl", image.name), program.elf)
+    image = image_step(f"{job.board_folder}/unsigned/fsbl_image.bin", program, BinaryType.FSBL, job.board, None)
+    signed = rom_signed_step(output, image.name, keys)
+    return _Placed((*program.steps, image, signed), FlashPart("fsbl", signed.name), program.elf)
 
 
 def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:

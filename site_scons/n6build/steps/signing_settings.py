@@ -14,14 +14,18 @@ from n6build.compile.toolchain import CPU
 from n6build.describe.choices import Choices
 from n6build.describe.formats.release import MOST_KEYS
 from n6build.engine.step import Step
-from n6build.place.image.signing import Keys
+from n6build.place.image.signing import Keys, find_keys
 from n6build.place.trust.choice import LEVELS, Trust
 from n6build.place.trust.encryption import Encryption, encryption_of
 from n6build.place.trust.keys import is_private, other_readers, public_point
+from n6build.place.trust.rom_keys import read_rom_keys
 from n6build.place.trust.signers import SCHEME, token_key, words_of
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps
 from n6build.steps.goal_checks import makes_appli
+from n6build.steps.rom_signed_image import RomSigning
 
+# Beginning of a value of option sign with which n6build signs, not ST's tool.
+SIGNS_ITSELF = "n6build:"
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
 # BearSSL has its own warnings. With -O2 a signature takes 50 % longer. With sections, a link takes only called functions.
 BEARSSL_FLAGS = ("-std=c99", *CPU, "-O3", "-g", "-W", "-Wall", "-ffunction-sections", "-fdata-sections")
@@ -39,6 +43,27 @@ class Signing:
 
     tool: Path
     keys: Keys | None
+
+
+def rom_signing_of(choices: Choices) -> RomSigning | None:
+    """Return the keys of the boot ROM, or None if n6build does not sign the FSBL.
+
+    Raises:
+        N6Error: N6-SIGN-003, N6-FUSE-003, N6-TRUST-001 to N6-TRUST-003 if the keys cannot be used; N6-TRUST-006 if the
+            private key is in the build folder; N6-SIGN-005 for a third-party FSBL.
+    """
+    if not choices.sign.startswith(SIGNS_ITSELF):
+        return None
+    if choices.fsbl:
+        what = "'sign' signs n6build's own FSBL, not the one of option fsbl"
+        raise N6Error("N6-SIGN-005", what, hint="sign that FSBL with STM32_SigningTool_CLI, and omit sign")
+    folder = Path(choices.sign.removeprefix(SIGNS_ITSELF))
+    points, key = read_rom_keys(folder), find_keys(folder).private
+    _check_secret(choices, key, "read this private key, and sign with it")
+    if public_point(key) not in points:
+        what = "is the private half of no public key beside it"
+        raise N6Error("N6-SIGN-003", what, where=str(key), hint="keep the keys of one run of ST's key generator")
+    return RomSigning(project_path(key), tuple(point.hex() for point in points), points.index(public_point(key)))
 
 
 def trust_of(choices: Choices) -> Trust | None:

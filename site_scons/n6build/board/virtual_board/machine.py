@@ -12,7 +12,7 @@ from pathlib import Path
 
 from n6build.base.c_format import header_text
 from n6build.base.files import files_in, read_bytes
-from n6build.base.paths import MACHINE_FILES
+from n6build.base.paths import FIRMWARE, MACHINE_FILES
 from n6build.base.templates import render
 from n6build.describe.formats import boot_header, encryption, epoch_marker
 from n6build.describe.hardware.blocks import blocks_of
@@ -21,6 +21,7 @@ from n6build.describe.hardware.npu_header import npu_header
 from n6build.describe.hardware.soc import Memory, Soc
 from n6build.describe.hardware.soc_header import HEADERS
 
+_BEARSSL = FIRMWARE / "third_party" / "bearssl"
 TEMPLATE = MACHINE_FILES / "n6virt_chip.h.j2"
 # Memories that are no RAM: the ROM, and windows on memory outside the chip.
 _NOT_RAM = re.compile(r"BOOTROM|\w+_WINDOW")
@@ -34,7 +35,15 @@ def machine_sources(soc: Soc) -> dict[str, str]:
     sources["n6npu_registers.h"] = npu_header(soc)
     for described in (boot_header.FORMAT, encryption.FORMAT, epoch_marker.FORMAT):
         sources[described.header] = header_text(described)
-    return sources
+    # Only C files with this prefix are compiled.
+    bearssl = {path.name if path.suffix == ".h" else f"n6virt_bearssl_{path.name}": path for path in _bearssl()}
+    return sources | {name: read_bytes(path).decode() for name, path in bearssl.items()}
+
+
+def _bearssl() -> list[Path]:
+    """Return the files of BearSSL that verify signatures."""
+    code = [path for part in ("codec", "ec", "hash", "int") for path in files_in(_BEARSSL / "src" / part, "*.c")]
+    return code + [path for part in ("inc", "src") for path in files_in(_BEARSSL / part, "*.h")]
 
 
 def machine_inputs(board: Board) -> tuple[Path, ...]:
@@ -42,7 +51,7 @@ def machine_inputs(board: Board) -> tuple[Path, ...]:
 
     They are sources of a step that runs the emulator. Templates are left out.
     """
-    return (*files_in(MACHINE_FILES, "*.[ch]"), *board.soc_files)
+    return (*files_in(MACHINE_FILES, "*.[ch]"), *_bearssl(), *board.soc_files)
 
 
 @dataclass(frozen=True)

@@ -5,26 +5,19 @@ On a chip no bit goes back from 1 to 0, so each change is listed before it is ma
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, write_atomically
+from n6build.base.files import write_atomically
 from n6build.base.size_text import counted
 from n6build.board.virtual_board.fuses import FILE_BYTES, key_fuses, read_fuse_file
 from n6build.describe.hardware.board import Board
-from n6build.place.image.signing import PUBLIC_KEYS
-from n6build.place.trust.keys import public_point
+from n6build.place.trust.rom_keys import rom_key_digest
 
 _WORDS = struct.Struct(f"<{FILE_BYTES // 4}I")
-# The keys of the boot ROM are eight, as ST's key generator makes them; a board uses the one that an FSBL names. Found with the
-# keys that ST publishes beside their digest (ROT_Provisioning/BootROM of STM32Cube N6): each key counts as a word with the number
-# of its curve and its coordinates, and the digest is that of the eight digests.
-_ROM_KEYS = 8
-_CURVE_P256 = struct.pack("<I", 1)
 # ST's programmer writes files to fuses with the first byte in the highest bits; OEMuROT of STM32Cube N6 reads them so.
 _DIGEST = struct.Struct(">8I")
 
@@ -59,28 +52,6 @@ class Change:
         return self.before | self.blow.bits
 
 
-def read_rom_keys(folder: Path) -> list[bytes]:
-    """Return the public keys of the boot ROM, publicKey00.pem to publicKey07.pem.
-
-    Raises:
-        N6Error: N6-FUSE-003 unless there are eight; N6-TRUST-001 to N6-TRUST-003 if one cannot be read.
-    """
-    files = files_in(folder, PUBLIC_KEYS)
-    if len(files) != _ROM_KEYS:
-        what = f"has {counted(len(files), 'file')} {PUBLIC_KEYS}, the boot ROM has {_ROM_KEYS} keys"
-        raise N6Error("N6-FUSE-003", what, where=str(folder), hint="make them with ST's key generator, with -n 8")
-    return [public_point(file) for file in files]
-
-
-def rom_key_digest(points: Iterable[bytes]) -> bytes:
-    """Return the digest of the boot ROM's keys, 32 bytes.
-
-    Args:
-        points: Uncompressed points, 65 bytes each.
-    """
-    return hashlib.sha256(b"".join(hashlib.sha256(_CURVE_P256 + point[1:]).digest() for point in points)).digest()
-
-
 def blows_of(
     board: Board,
     counter: int,
@@ -108,12 +79,12 @@ def blows_of(
     if rom_keys:
         words = _DIGEST.unpack(rom_key_digest(rom_keys))
         blows += [
-            Blow(soc.rom_keys + number, word, f"digest of the boot ROM's keys, word {number}")
+            Blow(soc.rom_fuses.key_digest + number, word, f"digest of the boot ROM's keys, word {number}")
             for number, word in enumerate(words)
         ]
     if closes:
         meaning = "closes the chip: its boot ROM starts signed FSBLs only, and its debug port stays closed"
-        blows += [Blow(fuse.word, fuse.value, meaning) for fuse in soc.closing]
+        blows += [Blow(fuse.word, fuse.value, meaning) for fuse in soc.rom_fuses.closing]
     return [blow for blow in blows if blow.bits]
 
 
@@ -139,8 +110,9 @@ def changes_of(file: Path, board: Board, blows: Sequence[Blow]) -> list[Change]:
         words[blow.word] = before | blow.bits
         if words[blow.word] != before:
             changes.append(Change(blow, before))
-    closes = any(change.blow.word == fuse.word for change in changes for fuse in board.soc.closing)
-    if closes and not any(words[board.soc.rom_keys : board.soc.rom_keys + _DIGEST.size // 4]):
+    closes = any(change.blow.word == fuse.word for change in changes for fuse in board.soc.rom_fuses.closing)
+    first = board.soc.rom_fuses.key_digest
+    if closes and not any(words[first : first + _DIGEST.size // 4]):
         what = "has no keys of the boot ROM: a closed chip would start nothing, for ever"
         raise N6Error("N6-FUSE-004", what, where=file.name, hint="add --rom-keys FOLDER")
     return changes

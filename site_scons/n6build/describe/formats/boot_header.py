@@ -21,10 +21,12 @@ VECTOR_BYTES = 8
 # The processor ignores the last two bits of the stack pointer (Armv8-M manual, reset). ST's OpenBootloader begins with a multiple
 # of 4 only.
 STACK_ALIGNMENT = 4
-# A signature covers these bytes of the base header, from the version on, and everything behind that header. INFERRED for the
-# STM32N6 from one published script that signs FSBLs. For the STM32MP13, ST documents the range from the version to the end. No
-# signed image was available; if the range differs, change these numbers.
+# A signature covers these bytes of the base header, from the version on, and everything behind that header (table 32 of
+# ST's UM3234). No signed image was available.
 SIGNED_OFFSET, SIGNED_BYTES = 0x68, 0x30
+AUTHENTICATION_TYPE = b"ST\x00\x02"
+HAS_AUTHENTICATION, HAS_ENCRYPTION = 1, 2
+ALGORITHM_P256 = 1
 
 
 class BinaryType(IntEnum):
@@ -54,6 +56,19 @@ BASE = Struct(
     ),
 )
 
+# Behind it come the digests of all keys, 32 bytes each (table 34 of UM3234).
+AUTHENTICATION = Struct(
+    "n6_boot_authentication_t",
+    (
+        Member("type"),
+        Member("bytes", "with the digests behind this struct"),
+        Member("key_number", "of the key that signs, in the table"),
+        Member("key_count"),
+        Member("algorithm"),
+        Member("key", "its point, without a first byte", kind="uint8_t", count=96),
+    ),
+)
+
 FORMAT = Format(
     "n6_boot_header.h",
     (
@@ -72,9 +87,14 @@ FORMAT = Format(
             "of the signed bytes, together with all bytes behind n6_boot_header_t",
         ),
         Constant("N6_BOOT_SIGNED_BYTES", SIGNED_BYTES),
-        Constant("N6_BOOT_EXTENSION_AUTHENTICATION", 1, "in `extensions`: the boot ROM finds keys behind the header"),
+        Constant(
+            "N6_BOOT_EXTENSION_AUTHENTICATION", HAS_AUTHENTICATION, "in `extensions`: keys are behind n6_boot_header_t"
+        ),
+        Constant("N6_BOOT_EXTENSION_ENCRYPTION", HAS_ENCRYPTION, "in `extensions`: the program is encrypted"),
+        Constant("N6_BOOT_AUTHENTICATION_TYPE", int.from_bytes(AUTHENTICATION_TYPE, "little"), "of that extension"),
+        Constant("N6_BOOT_P256", ALGORITHM_P256, "ECDSA on P-256 over SHA-256"),
         Constant("N6_BOOT_BINARY_SSBL", BinaryType.SSBL, "type of a program that an FSBL loads"),
         Constant("N6_VECTOR_BYTES", VECTOR_BYTES, "stack and reset vector, with which a payload begins"),
     ),
-    structs=(BASE,),
+    structs=(BASE, AUTHENTICATION),
 )

@@ -13,7 +13,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Document, Identifier, Name, Range, Size, read_merged_document
 from n6build.describe.formats.boot_header import HEADER_BYTES
 from n6build.describe.hardware.cpu import CpuName
-from n6build.describe.hardware.fuse import Fuse
+from n6build.describe.hardware.fuse import RomFuses
 from n6build.describe.hardware.npu import Npu
 
 Level = Literal["LOW", "MID", "HIGH"]
@@ -238,7 +238,7 @@ class Soc:
     boot: how the boot ROM starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: RAM for installed models.
     security_counter: word of BSEC whose number of set bits is the lowest accepted security counter.
     revoked_keys: word whose bits revoke the keys with their numbers. encryption_key: first word of the key of encrypted images.
-    rom_keys: first of the eight words with the digest of the boot ROM's keys. closing: words that close the chip.
+    rom_fuses: which FSBLs the boot ROM starts.
     bitwise_fuses: first words whose bits are programmed one by one; the others take one programming.
     npu: units and registers of the NPU. device_id, revision_id: of DBGMCU_IDCODE.
     interrupt_count: external interrupts. cache_line: bytes. bus_masters: numbers without the CPU. hsi_hz, hse_hz, msi_hz,
@@ -257,8 +257,7 @@ class Soc:
     security_counter: Annotated[int, Range(0, 383)]
     revoked_keys: Annotated[int, Range(0, 383)]
     encryption_key: Annotated[int, Range(0, 376)]
-    rom_keys: Annotated[int, Range(0, 376)]
-    closing: tuple[Fuse, ...]
+    rom_fuses: RomFuses
     bitwise_fuses: Annotated[int, Range(0, 384)]
     cache_line: int
     caches: Caches

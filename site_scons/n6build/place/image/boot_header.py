@@ -62,10 +62,20 @@ def with_boot_header(
         extension_bytes=_PADDING_EXTENSION_BYTES,
         binary_type=binary_type,
     )
-    extension_head = _PADDING_EXTENSION_TYPE + struct.pack("<I", _PADDING_EXTENSION_BYTES)
-    # ST's tool fills the extension with random bytes. These bytes look random, but equal payloads have equal ones.
-    filler = hashlib.shake_128(payload).digest(_PADDING_EXTENSION_BYTES - len(extension_head))
-    return base + extension_head + filler + body
+    return base + padding_extension(_PADDING_EXTENSION_BYTES, payload) + body
+
+
+def padding_extension(size: int, payload: bytes) -> bytes:
+    """Return the extension that fills the header.
+
+    ST's tool fills it with random bytes. These bytes look random, but equal payloads have equal ones.
+
+    Args:
+        size: Size of the extension in bytes.
+        payload: Program behind the header.
+    """
+    head = _PADDING_EXTENSION_TYPE + struct.pack("<I", size)
+    return head + hashlib.shake_128(payload).digest(size - len(head))
 
 
 def check_foreign_header(image: bytes, where: str, payload_offset: int) -> None:

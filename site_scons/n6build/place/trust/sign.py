@@ -29,7 +29,18 @@ def signed_appli(image: bytes, counter: int, board: str, sign: Sign, key: int = 
     signed[at : at + _WORD] = counter.to_bytes(_WORD, "little")
     signed[APPLI_BOARD_OFFSET : APPLI_BOARD_OFFSET + len(identity)] = identity
     signed[APPLI_KEY_OFFSET : APPLI_KEY_OFFSET + _WORD] = key.to_bytes(_WORD, "little")
-    covered = bytes(signed[SIGNED_OFFSET : SIGNED_OFFSET + SIGNED_BYTES] + signed[BASE.size :])
+    return with_signature(signed, sign)
+
+
+def with_signature(image: bytearray, sign: Sign) -> bytes:
+    """Return an image with its signature, of the bytes that the boot ROM lets a signature cover.
+
+    Args:
+        image: Whole image, which gets the signature.
+        sign: Function that signs.
+    """
     at = BASE.offset_of("signature")
-    signed[at : at + SIGNATURE_BYTES] = sign(covered)
-    return bytes(signed)
+    image[at : at + SIGNATURE_BYTES] = sign(
+        bytes(image[SIGNED_OFFSET : SIGNED_OFFSET + SIGNED_BYTES] + image[BASE.size :])
+    )
+    return bytes(image)
