@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from n6build.board.virtual_board.provision import blows_of, changes_of, write_fuses
 from n6build.describe.hardware.boards import load_board
-from n6build.place.trust.rom_keys import read_rom_keys
+from n6build.place.image.rom_keys import read_rom_keys
 from signing_stand_in import stand_in
 from trust.rom_signer import private_key, rom_keys
 

@@ -691,7 +691,7 @@ EDITS = (
     *edits(
         "rom_signed",
         f"{BOARD}/fsbl_image.bin",
-        ("place/trust/rom_keys.py", "key_number=number", "key_number=number + 1"),
+        ("place/image/rom_keys.py", "key_number=number", "key_number=number + 1"),
     ),
     *edits(
         "trusted",

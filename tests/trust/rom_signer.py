@@ -6,14 +6,14 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, derive_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from n6build.place.image.rom_keys import read_rom_keys, signed_fsbl
 from n6build.place.trust.keys import signature
-from n6build.place.trust.rom_keys import read_rom_keys, signed_fsbl
 
 COUNT = 8
 
 
 def rom_keys(folder: Path, count: int = COUNT) -> Path:
-    """Write public keys with the names that ST's key generator gives them, and return their folder."""
+    """Write public keys, named as by ST's key generator, and return their folder."""
     folder.mkdir()
     for number in range(count):
         public = derive_private_key(number + 5, SECP256R1()).public_key()

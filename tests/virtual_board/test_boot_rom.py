@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from n6build.board.virtual_board.run import Limits, RunResult
 from n6build.describe.formats.boot_header import AUTHENTICATION, BASE, HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.fuse import Fuse
-from n6build.place.trust.rom_keys import read_rom_keys, rom_key_digest
+from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
 from trust.rom_signer import rom_keys, signed
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
@@ -168,7 +169,7 @@ def flipped(image: bytes, offset: int) -> bytes:
 
 EXTENSION = BASE.size
 TABLE = EXTENSION + AUTHENTICATION.size
-REFUSED = {
+REFUSED: dict[str, tuple[Callable[[Fsbl], bytes], str]] = {
     "unsigned": (lambda fsbl: fsbl.image, "the image is not signed"),
     "encrypted": (lambda fsbl: with_extensions(fsbl.signed(), 0x8000_0003), "the image is encrypted"),
     "type": (lambda fsbl: flipped(fsbl.signed(), EXTENSION), "its authentication extension is damaged"),

@@ -18,7 +18,7 @@ from n6build.board.virtual_board.provision import (
 )
 from n6build.cli.fuses import fuses
 from n6build.describe.hardware.boards import load_board
-from n6build.place.trust.rom_keys import read_rom_keys, rom_key_digest
+from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
 from trust.rom_signer import rom_keys
 
 BOARD = load_board("nucleo-n657")

@@ -28,8 +28,8 @@ def fuses(words: Sequence[str]) -> None:
     """
     from n6build.board.virtual_board import provision
     from n6build.describe.hardware.boards import home_of_board, load_board
+    from n6build.place.image.rom_keys import read_rom_keys
     from n6build.place.trust.encryption import read_key
-    from n6build.place.trust.rom_keys import read_rom_keys
 
     asked = fuses_parser().parse_args(words)
     board = load_board(asked.board, home_of_board(asked.board))

@@ -1,4 +1,4 @@
-"""Step that signs the FSBL for the boot ROM of a closed chip, with option sign=n6build:FOLDER."""
+"""Step that signs the FSBL for the boot ROM, with sign=n6build:FOLDER."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from n6build.base.files import read_bytes, write_atomically
 from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.image.rom_keys import signed_fsbl
 from n6build.place.trust.keys import signature
-from n6build.place.trust.rom_keys import signed_fsbl
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from n6build.compile.toolchain import CPU
 from n6build.describe.choices import Choices
 from n6build.describe.formats.release import MOST_KEYS
 from n6build.engine.step import Step
+from n6build.place.image.rom_keys import read_rom_keys
 from n6build.place.image.signing import Keys, find_keys
 from n6build.place.trust.choice import LEVELS, Trust
 from n6build.place.trust.encryption import Encryption, encryption_of
 from n6build.place.trust.keys import is_private, other_readers, public_point
-from n6build.place.trust.rom_keys import read_rom_keys
 from n6build.place.trust.signers import SCHEME, token_key, words_of
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps
 from n6build.steps.goal_checks import makes_appli

@@ -15,7 +15,7 @@ from n6build.base.files import write_atomically
 from n6build.base.size_text import counted
 from n6build.board.virtual_board.fuses import FILE_BYTES, key_fuses, read_fuse_file
 from n6build.describe.hardware.board import Board
-from n6build.place.trust.rom_keys import rom_key_digest
+from n6build.place.image.rom_keys import rom_key_digest
 
 _WORDS = struct.Struct(f"<{FILE_BYTES // 4}I")
 # ST's programmer writes files to fuses with the first byte in the highest bits; OEMuROT of STM32Cube N6 reads them so.

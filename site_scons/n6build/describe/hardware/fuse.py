@@ -23,7 +23,9 @@ class Fuse:
 
 @dataclass(frozen=True)
 class RomFuses:
-    """The fuses that decide which FSBLs the boot ROM starts (tables 7 and 22 of ST's UM3234).
+    """Fuses that decide which FSBLs the boot ROM starts.
+
+    Source: tables 7 and 22 of ST's UM3234.
 
     Attributes:
         key_digest: First of the eight words with the digest of the keys.

@@ -33,7 +33,9 @@ def signed_appli(image: bytes, counter: int, board: str, sign: Sign, key: int = 
 
 
 def with_signature(image: bytearray, sign: Sign) -> bytes:
-    """Return an image with its signature, of the bytes that the boot ROM lets a signature cover.
+    """Return an image with its signature.
+
+    It covers the bytes that the boot ROM's signature covers.
 
     Args:
         image: Whole image, which gets the signature.

@@ -1,4 +1,7 @@
-"""An FSBL that is signed for the boot ROM, byte by byte as in tables 32, 34 and 36 of ST's UM3234."""
+"""An FSBL that is signed for the boot ROM, byte by byte.
+
+The expected bytes are those of tables 32, 34 and 36 of ST's UM3234.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from n6build.base.errors import N6Error
 from n6build.describe.choices import Choices
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
 from n6build.place.memory_plan.whole_image import check_program
-from n6build.place.trust.rom_keys import read_rom_keys, rom_key_digest
 from n6build.steps.signing_settings import rom_signing_of
 
 from trust.rom_signer import private_key, rom_keys, signed
@@ -66,8 +69,8 @@ def test_equal_input_gives_equal_bytes(folder: Path) -> None:
     assert signed(IMAGE, folder) == signed(IMAGE, folder)
 
 
-def signing(folder: Path, **more: str) -> Choices:
-    return Choices(board="nucleo-n657", sign=f"n6build:{folder}", launched=str(folder.parent), **more)
+def signing(folder: Path, fsbl: str = "") -> Choices:
+    return Choices(board="nucleo-n657", sign=f"n6build:{folder}", launched=str(folder.parent), fsbl=fsbl)
 
 
 def test_the_private_key_decides_which_of_the_keys_signs(tmp_path: Path) -> None:
