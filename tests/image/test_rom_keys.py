@@ -14,14 +14,15 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
+from hypothesis import given
+from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.describe.choices import Choices
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.place.image.boot_header import with_boot_header
-from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
+from n6build.place.image.rom_keys import FsblSignature, read_rom_keys, rom_key_digest, signature_of
 from n6build.place.memory_plan.whole_image import check_program
 from n6build.steps.signing_settings import rom_signing_of
-
 from trust.rom_signer import private_key, rom_keys, signed
 
 PAYLOAD = struct.pack("<II", 0x3420_0000, 0x3418_0501) + bytes(range(256)) * 3
@@ -67,6 +68,47 @@ def test_the_signature_covers_what_the_manual_says(folder: Path) -> None:
 
 def test_equal_input_gives_equal_bytes(folder: Path) -> None:
     assert signed(IMAGE, folder) == signed(IMAGE, folder)
+
+
+def test_a_signature_is_read_back(folder: Path) -> None:
+    found = signature_of(signed(IMAGE, folder, number=3))
+    assert found == FsblSignature(3, 8, rom_key_digest(read_rom_keys(folder)), "")
+    assert signature_of(IMAGE) is None
+    # Flash padding follows an image that was read from a board.
+    assert signature_of(signed(IMAGE, folder, number=3) + b"\xff" * 64) == found
+
+
+@pytest.mark.parametrize(
+    ("offset", "fault"),
+    [
+        (0x004, "its signature is wrong"),
+        (0x080, "its signature is wrong"),
+        (0x0A0, "its authentication extension is damaged"),
+        (0x0A8, "its key is not number 2 of its table"),
+        (0x0AC, "its authentication extension is damaged"),
+        (0x0B0, "n6build verifies neither encrypted FSBLs nor other curves than P-256"),
+        (0x0B4, "its key is not number 3 of its table"),
+        (0x23F, "its signature is wrong"),
+        (0x400, "its signature is wrong"),
+    ],
+)
+def test_a_bit_that_is_flipped_is_found(folder: Path, offset: int, fault: str) -> None:
+    image = bytearray(signed(IMAGE, folder, number=3))
+    image[offset] ^= 1
+    found = signature_of(bytes(image))
+    assert found is not None
+    assert found.fault == fault
+
+
+@given(st.binary(max_size=0x1A0), st.integers(0, 0xFFFF_FFFF))
+def test_any_extension_is_read_without_a_crash(extension: bytes, length: int) -> None:
+    image = bytearray(IMAGE)
+    image[0x084] |= 1
+    image[0x06C:0x070] = length.to_bytes(4, "little")
+    image[0x0A0 : 0x0A0 + len(extension)] = extension
+    found = signature_of(bytes(image))
+    assert found is not None
+    assert found.fault
 
 
 def signing(folder: Path, fsbl: str = "") -> Choices:

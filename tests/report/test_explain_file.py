@@ -14,10 +14,13 @@ from n6build.base.errors import N6Error
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, MAGIC, VERSION_2_1, BinaryType
 from n6build.describe.hardware.boards import load_board
 from n6build.place.image.boot_header import with_boot_header
+from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
 from n6build.tell.explain_file import explain_file, explained_text
 from n6build.tell.image_facts import Explained, explain_image
 from n6build.tell.log_facts import explain_log
 from samples import sample
+from trust.rom_signer import rom_keys
+from trust.rom_signer import signed as signed_for_rom
 
 DK = load_board("stm32n6570-dk")
 FSBL_RUNS, APPLI_RUNS, OFFSET = 0x34180400, 0x34000400, 0x400
@@ -46,6 +49,17 @@ def explained(data: bytes, folder: Path) -> Explained:
 
 def doubts(data: bytes, folder: Path) -> str:
     return "; ".join(each.what for each in explained(data, folder).doubts)
+
+
+def test_the_keys_of_the_boot_rom_are_told(tmp_path: Path) -> None:
+    keys = rom_keys(tmp_path / "keys")
+    image = signed_for_rom(signed(program(FSBL_RUNS)), keys, number=2)
+    part = explained(image, tmp_path)
+    facts = dict(part.facts)
+    assert facts["boot ROM"] == "key 2 of 8, version 0"
+    assert facts["its keys"] == f"digest {rom_key_digest(read_rom_keys(keys)).hex(' ', 4)}"
+    assert part.doubts == ()
+    assert "a closed chip rejects it: its signature is wrong" in doubts(image[:0x230] + b"x" + image[0x231:], tmp_path)
 
 
 def test_a_signed_fsbl_is_described_and_nothing_looks_wrong(tmp_path: Path) -> None:

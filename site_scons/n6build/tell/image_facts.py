@@ -32,6 +32,7 @@ from n6build.place.image.foreign import MAX_ELF_BYTES, is_elf, is_hex, run_addre
 from n6build.place.image.mcuboot import MAGIC as MCUBOOT
 from n6build.place.image.mcuboot import read_mcuboot_image
 from n6build.place.image.program_board import program_board
+from n6build.place.image.rom_keys import signature_of
 from n6build.place.trust.encryption import is_encrypted
 
 _THUMB = 1
@@ -132,13 +133,21 @@ def _with_header(data: bytes, board: Board, title: str, address: int | None) -> 
         ("size", f"{base['image_bytes']:,} bytes behind the header"),
         ("entry", f"0x{entry:08X}"),
     ]
+    of_rom = signature_of(data)
+    if of_rom:
+        facts.append(("boot ROM", f"key {of_rom.number} of {of_rom.keys}, version {base['image_version']}"))
+        facts.append(("its keys", f"digest {of_rom.digest.hex(' ', 4)}"))
     if base["load_address"] != _ANY_LOAD_ADDRESS:
         facts.append(("load address", f"0x{base['load_address']:08X}"))
     hidden = is_encrypted(data)
     if hidden:
         facts.append(("encrypted", "with AES-256, by a key in the fuses of a board"))
     offset = 0 if hidden else _payload_offset(data, board)
-    doubts = [*_header_doubts(data, base), *(() if hidden else _payload_doubts(data, entry, offset, board))]
+    if of_rom and of_rom.fault:
+        rejected = [Doubt(f"a closed chip rejects it: {of_rom.fault}", "sign it again: sign=n6build:FOLDER")]
+    else:
+        rejected = []
+    doubts = [*_header_doubts(data, base), *rejected, *(() if hidden else _payload_doubts(data, entry, offset, board))]
     if offset:
         facts.append(("vectors", f"at 0x{offset:X} of the image"))
     facts += _starter(entry, _run_address(entry, len(data), board), board)

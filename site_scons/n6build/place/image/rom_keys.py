@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -19,16 +20,36 @@ from n6build.describe.formats.boot_header import (
     AUTHENTICATION_TYPE,
     BASE,
     HAS_AUTHENTICATION,
+    HAS_ENCRYPTION,
     HEADER_BYTES,
 )
+from n6build.describe.formats.release import DIGEST_BYTES, SIGNATURE_BYTES
 from n6build.place.image.boot_header import padding_extension
 from n6build.place.image.signing import PUBLIC_KEYS
-from n6build.place.trust.keys import public_point
-from n6build.place.trust.sign import Sign, with_signature
+from n6build.place.trust.keys import is_signature, public_point
+from n6build.place.trust.sign import Sign, covered, with_signature
 
 # As many as ST's key generator makes; a board uses the one that an FSBL names.
 _COUNT = 8
 _WORD = 4
+_SIGNATURE = BASE.offset_of("signature")
+
+
+@dataclass(frozen=True)
+class FsblSignature:
+    """A signature for the boot ROM.
+
+    Attributes:
+        number: Number of the key that signs.
+        keys: Number of keys.
+        digest: Digest of the keys, 32 bytes.
+        fault: Reason why a closed chip rejects it, whatever its fuses are; empty for none.
+    """
+
+    number: int
+    keys: int
+    digest: bytes
+    fault: str
 
 
 def read_rom_keys(folder: Path) -> list[bytes]:
@@ -83,6 +104,45 @@ def signed_fsbl(image: bytes, points: Sequence[bytes], number: int, sign: Sign, 
     return with_signature(signed, sign)
 
 
+def signature_of(image: bytes) -> FsblSignature | None:
+    """Return the signature for the boot ROM, or None without one.
+
+    Args:
+        image: Image with a whole boot header.
+    """
+    base = BASE.unpack(image)
+    if not base["extensions"] & HAS_AUTHENTICATION:
+        return None
+    found = AUTHENTICATION.unpack(image, BASE.size)
+    number, keys = found["key_number"], found["key_count"]
+    start = BASE.size + AUTHENTICATION.size
+    table = image[start : start + DIGEST_BYTES * min(keys, _COUNT)]
+    fault = ""
+    if (
+        found["type"] != int.from_bytes(AUTHENTICATION_TYPE, "little")
+        or found["bytes"] != AUTHENTICATION.size + DIGEST_BYTES * keys
+        or not number < keys <= _COUNT
+    ):
+        fault = "its authentication extension is damaged"
+    elif base["extensions"] & HAS_ENCRYPTION or found["algorithm"] != ALGORITHM_P256:
+        fault = "n6build verifies neither encrypted FSBLs nor other curves than P-256"
+    else:
+        at = BASE.size + AUTHENTICATION.offset_of("key")
+        point = b"\x04" + image[at : at + SIGNATURE_BYTES]
+        if _key_digest(point) != table[DIGEST_BYTES * number : DIGEST_BYTES * (number + 1)]:
+            fault = f"its key is not number {number} of its table"
+        elif not is_signature(
+            point,
+            image[_SIGNATURE : _SIGNATURE + SIGNATURE_BYTES],
+            covered(image[: HEADER_BYTES + base["image_bytes"]]),
+        ):
+            fault = "its signature is wrong"
+    return FsblSignature(number, keys, hashlib.sha256(table).digest(), fault)
+
+
 def _table(points: Iterable[bytes]) -> bytes:
-    curve = ALGORITHM_P256.to_bytes(_WORD, "little")
-    return b"".join(hashlib.sha256(curve + point[1:]).digest() for point in points)
+    return b"".join(map(_key_digest, points))
+
+
+def _key_digest(point: bytes) -> bytes:
+    return hashlib.sha256(ALGORITHM_P256.to_bytes(_WORD, "little") + point[1:]).digest()

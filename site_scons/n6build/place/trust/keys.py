@@ -92,6 +92,27 @@ def signature_numbers(der: bytes) -> bytes:
     return b"".join(number.to_bytes(SIGNATURE_BYTES // 2, "big") for number in decode_dss_signature(der))
 
 
+def is_signature(point: bytes, numbers: bytes, data: bytes) -> bool:
+    """Return whether a signature is that of a key.
+
+    Args:
+        point: Public key, as an uncompressed point of 65 bytes.
+        numbers: r and s, 32 bytes each, big endian.
+        data: Signed bytes.
+    """
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only to sign.
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+
+    try:
+        public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+        public.verify(der_signature(numbers), data, ec.ECDSA(SHA256()))
+    except (InvalidSignature, ValueError):
+        # A point that is not on the curve is a ValueError.
+        return False
+    return True
+
+
 def key_info(point: bytes) -> bytes:
     """Return a public key in DER, as SubjectPublicKeyInfo."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - only to sign.

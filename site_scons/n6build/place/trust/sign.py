@@ -42,7 +42,10 @@ def with_signature(image: bytearray, sign: Sign) -> bytes:
         sign: Function that signs.
     """
     at = BASE.offset_of("signature")
-    image[at : at + SIGNATURE_BYTES] = sign(
-        bytes(image[SIGNED_OFFSET : SIGNED_OFFSET + SIGNED_BYTES] + image[BASE.size :])
-    )
+    image[at : at + SIGNATURE_BYTES] = sign(covered(bytes(image)))
     return bytes(image)
+
+
+def covered(image: bytes) -> bytes:
+    """Return the bytes of an image that a signature covers."""
+    return image[SIGNED_OFFSET : SIGNED_OFFSET + SIGNED_BYTES] + image[BASE.size :]

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from n6build.base.environment import KEY_PASSWORD, key_password
 from n6build.base.errors import N6Error
 from n6build.describe.formats.release import SIGNATURE_BYTES
-from n6build.place.trust.keys import der_signature, signature_numbers
+from n6build.place.trust.keys import is_signature, signature_numbers
 
 SCHEME = "pkcs11:"
 # A token may wait for a touch, and a server for somebody who releases the signature.
@@ -99,7 +99,10 @@ def signed_elsewhere(sign_with: str, point: bytes, data: bytes) -> bytes:
         N6Error: N6-TRUST-008 or N6-TRUST-009 if nothing is signed; N6-TRUST-010 if another key has signed.
     """
     made = _by_token(token_key(sign_with), data) if sign_with.startswith(SCHEME) else _by_command(sign_with, data)
-    _verify(made, point, data)
+    if not is_signature(point, made, data):
+        what = "the signature is not by the private half of 'trust_key'"
+        hint = "name the public half of the key that signs; nothing was signed"
+        raise N6Error("N6-TRUST-010", what, where="sign_with", hint=hint)
     return made
 
 
@@ -163,17 +166,3 @@ def _by_token(key: TokenKey, data: bytes) -> bytes:
 
 def _first_line(text: str) -> str:
     return next(iter(text.strip().splitlines()), "")[:_SHOWN]
-
-
-def _verify(made: bytes, point: bytes, data: bytes) -> None:
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - only to sign.
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
-
-    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
-    try:
-        public.verify(der_signature(made), data, ec.ECDSA(SHA256()))
-    except InvalidSignature as error:
-        what = "the signature is not by the private half of 'trust_key'"
-        hint = "name the public half of the key that signs; nothing was signed"
-        raise N6Error("N6-TRUST-010", what, where="sign_with", hint=hint) from error
