@@ -46,11 +46,13 @@ def test_the_fields_are_those_of_the_manual(folder: Path) -> None:
         0x0A4: struct.pack("<IIII", 116 + KEYS, 3, 8, 1),
         0x0B4: points[3][1:] + bytes(32),
         0x0A0 + 116 + KEYS: b"ST\xff\xff" + struct.pack("<I", 0x1A0 - 116 - KEYS),
-        0x240: IMAGE[0x240:],
+        0x06C: struct.pack("<I", 0x1C0 + 800),
+        # The end is a multiple of 32, and the sum the same.
+        0x240: IMAGE[0x240:] + bytes(24),
     }
     assert {offset: image[offset : offset + len(value)] for offset, value in fields.items()} == fields
     assert hashlib.sha256(table).digest() == rom_key_digest(points)
-    assert len(image) == len(IMAGE)
+    assert len(image) == 0x240 + 0x1C0 + 800
     check_program(image, BinaryType.FSBL, 0x400, "fsbl_image.bin")
 
 

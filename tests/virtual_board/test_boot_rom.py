@@ -18,7 +18,9 @@ from n6build.describe.formats.boot_header import AUTHENTICATION, BASE, HEADER_BY
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.fuse import Fuse
 from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
-from trust.rom_signer import rom_keys, signed
+from n6build.place.trust.keys import signature
+from n6build.place.trust.sign import with_signature
+from trust.rom_signer import private_key, rom_keys, signed
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
 
@@ -234,6 +236,18 @@ def test_the_second_place_is_looked_at_if_the_first_signature_is_wrong(tmp_path:
     base = BOARD.nor.base
     parts = {base: flipped(fsbl.signed(), 0x410), base + SECOND_SLOT: fsbl.signed()}
     assert boot(tmp_path, parts, [fsbl.elf], board=fsbl.chip()).lines == ("hello", "end")
+
+
+def test_a_closed_chip_wants_an_end_for_its_mpu(tmp_path: Path, fsbl: Fsbl) -> None:
+    """ST's tool signs what it gets."""
+    longer = bytearray(fsbl.signed() + bytes(4))
+    struct.pack_into("<I", longer, BASE.offset_of("image_bytes"), len(longer) - HEADER_BYTES)
+    points, key = read_rom_keys(fsbl.keys), private_key(fsbl.keys, 0)
+    image = with_signature(longer, lambda data: signature(key, points[0], data))
+    result = boot(tmp_path, {BOARD.nor.base: image}, [fsbl.elf], board=fsbl.chip())
+    assert result.lines == ("hello", "end")
+    (finding,) = result.findings
+    assert "bytes follow the header of the FSBL, no multiple of 32" in finding.text
 
 
 def test_an_open_chip_starts_any_fsbl_and_says_what_a_closed_one_would_do(tmp_path: Path, fsbl: Fsbl) -> None:

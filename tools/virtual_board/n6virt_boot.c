@@ -21,6 +21,7 @@
 #define THUMB 1u
 #define BRANCH_TO_ITSELF 0xe7feu
 #define LOOP_BYTES 4096u
+#define MPU_ALIGNMENT 32u
 
 static MemoryRegion rom, loop;
 static bool strict_clocks = true, development;
@@ -171,6 +172,10 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
     }
     check_alignment(header);
     check_signature(header);
+    if (n6virt_is_closed() && HEADER_WORD(header, image_bytes) % MPU_ALIGNMENT) {
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "%u bytes follow the header of the FSBL, no multiple of %u: the boot ROM of a "
+                       "closed chip lets the MPU forbid all code but the FSBL's", HEADER_WORD(header, image_bytes), MPU_ALIGNMENT);
+    }
     address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
                         N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
     leave_behind();

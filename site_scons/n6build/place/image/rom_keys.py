@@ -32,6 +32,8 @@ from n6build.place.trust.sign import Sign, covered, with_signature
 # As many as ST's key generator makes; a board uses the one that an FSBL names.
 _COUNT = 8
 _WORD = 4
+# The boot ROM of a closed chip lets only the signed bytes run, by regions of the MPU (section 3.2.2.1 of UM3234).
+_ALIGNMENT = 32
 _SIGNATURE = BASE.offset_of("signature")
 
 
@@ -93,11 +95,15 @@ def signed_fsbl(image: bytes, points: Sequence[bytes], number: int, sign: Sign, 
         algorithm=ALGORITHM_P256,
         key=points[number][1:],
     )
-    body, room = image[HEADER_BYTES:], HEADER_BYTES - BASE.size - AUTHENTICATION.size - len(table)
+    room = HEADER_BYTES - BASE.size - AUTHENTICATION.size - len(table)
+    body = image[HEADER_BYTES:]
+    # The sum of the bytes stays the same.
+    body += bytes(-len(body) % _ALIGNMENT)
     signed = bytearray(image[: BASE.size] + extension + table + padding_extension(room, body) + body)
     for name, value in (
         ("extensions", BASE.unpack(image)["extensions"] | HAS_AUTHENTICATION),
         ("image_version", version),
+        ("image_bytes", len(body)),
     ):
         at = BASE.offset_of(name)
         signed[at : at + _WORD] = value.to_bytes(_WORD, "little")
