@@ -232,6 +232,23 @@ def test_a_closed_chip_starts_a_signed_fsbl_and_revokes_what_is_older(tmp_path: 
         assert why in result.findings[0].text
 
 
+@pytest.mark.parametrize(
+    ("slot", "closes", "key", "partition", "result"),
+    [(0, False, None, 1, 0), (SECOND_SLOT, True, 0, 2, 2), (0, False, 0, 1, 2), (0, False, 1, 1, 1)],
+    ids=["unsigned", "closed, second place", "open", "open, a revoked key"],
+)
+def test_the_boot_rom_tells_what_it_has_started(
+    tmp_path: Path, fsbl: Fsbl, slot: int, closes: bool, key: int | None, partition: int, result: int
+) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, ["-DDOES=READ_CONTEXT"])
+    image = image_of(elf, BinaryType.FSBL)
+    image = image if key is None else signed(image, fsbl.keys, key)
+    chip = fsbl.chip(Fuse(ROM.active_key, 0b10), closes=closes) if key else fsbl.chip(closes=closes)
+    lines = boot(tmp_path, {BOARD.nor.base + slot: image}, [elf], board=chip).lines
+    words = [int(word, 16) for word in lines[0].split()]
+    assert words == [partition, *[0] * 9, 0x0001_0004, 0, 0, result]
+
+
 def test_the_second_place_is_looked_at_if_the_first_signature_is_wrong(tmp_path: Path, fsbl: Fsbl) -> None:
     base = BOARD.nor.base
     parts = {base: flipped(fsbl.signed(), 0x410), base + SECOND_SLOT: fsbl.signed()}

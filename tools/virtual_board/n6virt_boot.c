@@ -3,7 +3,7 @@
  * The effects of the boot ROM: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies the
  * image to RAM and starts at the header's entry. A closed chip starts only signed images (n6virt_rom_keys.c). boards/soc documents the state in which it leaves clocks and controllers.
  * With development-boot=on it leaves the NOR and its controllers alone, and waits in a loop for a probe, which it lets in unless
- * the fuses close the chip. INFERRED: that a closed chip keeps AP1 closed in development boot, too.
+ * the fuses close the chip: it has no development boot then (section 3.3.1 of ST's UM3234).
  */
 #include "n6virt.h"
 
@@ -22,6 +22,11 @@
 #define BRANCH_TO_ITSELF 0xe7feu
 #define LOOP_BYTES 4096u
 #define MPU_ALIGNMENT 32u
+
+/* The context that the boot ROM leaves: offsets, and values of the interface and of the result of authentication. */
+enum { CONTEXT_PARTITION = 0, CONTEXT_INTERFACE = 40, CONTEXT_INSTANCE = 42, CONTEXT_RESULT = 52, CONTEXT_BYTES = 56 };
+enum { SERIAL_NOR = 4 };
+enum { NOT_AUTHENTICATED, NOT_AUTHENTIC, AUTHENTIC };
 
 static MemoryRegion rom, loop;
 static bool strict_clocks = true, development;
@@ -69,8 +74,8 @@ uint32_t n6virt_image_bytes(const uint8_t *header, uint32_t room)
     return N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes);
 }
 
-/* Return the first FSBL that can be started. Without one, return NULL, with the reason for the first slot. */
-static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **reason)
+/* Return the first FSBL that can be started, with its slot. Without one, return NULL, with the reason for the first slot. */
+static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, unsigned *slot, char **reason)
 {
     static const uint32_t slots[] = {N6VIRT_FSBL_SLOTS};
 
@@ -79,6 +84,7 @@ static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **r
 
         if (!why) {
             g_free(*reason);
+            *slot = i;
             return nor + slots[i];
         }
         if (*reason) {
@@ -109,20 +115,36 @@ static void check_alignment(const uint8_t *header)
     }
 }
 
-/* On an open chip the boot ROM starts an FSBL whatever its signature is. Tell what a closed chip would do. */
-static void check_signature(const uint8_t *header)
+/* Return the result of authentication. On an open chip the boot ROM starts an FSBL whatever its signature is. Tell what a closed
+ * chip would do, if the fuses have keys. */
+static unsigned authenticate(const uint8_t *header)
 {
     g_autofree char *why = NULL;
 
-    if (!(HEADER_WORD(header, extensions) & N6_BOOT_EXTENSION_AUTHENTICATION) || !n6virt_rom_has_keys()) {
-        return;
+    if (!(HEADER_WORD(header, extensions) & N6_BOOT_EXTENSION_AUTHENTICATION)) {
+        return NOT_AUTHENTICATED;
     }
     why = n6virt_rom_objection(header);
     if (!why) {
         n6virt_rom_accepts(header);
-    } else {
+        return AUTHENTIC;
+    }
+    if (n6virt_rom_has_keys()) {
         n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The FSBL starts because the chip is open. A closed one rejects it: %s", why);
     }
+    return NOT_AUTHENTIC;
+}
+
+/* Write the context, as table 23 of UM3234 has it. */
+static void leave_context(unsigned slot, unsigned result)
+{
+    uint8_t context[CONTEXT_BYTES] = {0};
+
+    stl_le_p(context + CONTEXT_PARTITION, slot + 1);
+    stw_le_p(context + CONTEXT_INTERFACE, SERIAL_NOR);
+    stw_le_p(context + CONTEXT_INSTANCE, 1);
+    stl_le_p(context + CONTEXT_RESULT, result);
+    n6virt_put(N6VIRT_ROM_CONTEXT, context, sizeof(context));
 }
 
 static void leave_behind(void)
@@ -157,13 +179,14 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
 {
     char *reason = NULL;
     const uint8_t *header;
+    unsigned slot = 0;
     uint32_t stack;
 
     if (development) {
         wait_for_probe(cpu);
         return;
     }
-    header = find_fsbl(nor, nor_bytes, &reason);
+    header = find_fsbl(nor, nor_bytes, &slot, &reason);
     if (!header) {
         n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "The boot ROM finds no FSBL: %s", reason);
         n6virt_findings_close("\"instructions\": 0");
@@ -171,7 +194,7 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
         exit(1);
     }
     check_alignment(header);
-    check_signature(header);
+    leave_context(slot, authenticate(header));
     if (n6virt_is_closed() && HEADER_WORD(header, image_bytes) % MPU_ALIGNMENT) {
         n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "%u bytes follow the header of the FSBL, no multiple of %u: the boot ROM of a "
                        "closed chip lets the MPU forbid all code but the FSBL's", HEADER_WORD(header, image_bytes), MPU_ALIGNMENT);
@@ -183,6 +206,7 @@ void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
      * used. */
     stack = HEADER_WORD(header, entry) == ldl_le_p(header + N6_BOOT_PAYLOAD_OFFSET + 4) ? ldl_le_p(header + N6_BOOT_PAYLOAD_OFFSET)
                                                                                         : N6VIRT_ROM_STACK;
+    ARM_CPU(cpu)->env.regs[0] = N6VIRT_ROM_CONTEXT;
     ARM_CPU(cpu)->env.regs[13] = stack & ~3u;
     cpu_set_pc(cpu, HEADER_WORD(header, entry) | THUMB);
 }

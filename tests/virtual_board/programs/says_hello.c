@@ -27,6 +27,7 @@
 #define ATTRIBUTES 15
 #define STARVE_WATCHDOG 16
 #define SHOW_RAM 17
+#define READ_CONTEXT 18
 
 const char n6_program[] = "test";
 
@@ -133,6 +134,13 @@ int main(void)
         N6_REG32(N6_FLEXRAM_BASE) = 1u;
         N6_REG32(N6_RCC_MEMENCR) = N6_RCC_MEMENR_FLEXRAMEN;
         N6_REG32(N6_FLEXRAM_BASE) = 2u; /* LOST */
+    }
+    if (DOES == READ_CONTEXT) {
+        for (uint32_t offset = 0; offset <= 52u; offset += 4u) {
+            n6_put_hex32(N6_REG32(0x34100000u + offset));
+            n6_put(" ");
+        }
+        n6_put_end();
     }
     if (DOES == READ_BOOT_ROM) {
         (void)N6_REG32(N6_BOOTROM_BASE + 0x100u); /* READ */

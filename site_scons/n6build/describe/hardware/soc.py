@@ -84,8 +84,8 @@ class Boot:
     """The boot ROM's rules for an FSBL. header_address: address of the loaded image.
     payload_offset: offset of the program's first byte, its vector table, in the image. max_image: bytes, header included.
     slot_offsets: offsets in the NOR at which the boot ROM looks for an image. clocks_left_on: fields by register of RCC. stack:
-    end of the boot ROM's stack. revision_address: address of the silicon's revision, in the boot ROM. development_loop: address
-    of the loop in which the boot ROM waits for a probe."""
+    end of the boot ROM's stack. context: address of what it tells the FSBL. revision_address: address of the silicon's revision,
+    in the boot ROM. development_loop: address of the loop in which it waits for a probe."""
 
     header_address: Address
     payload_offset: Size
@@ -93,6 +93,7 @@ class Boot:
     slot_offsets: tuple[Address, ...]
     clocks_left_on: dict[Identifier, tuple[Identifier, ...]]
     stack: Address
+    context: Address
     revision_address: Address
     development_loop: Address
 
