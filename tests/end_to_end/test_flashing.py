@@ -115,11 +115,13 @@ def test_a_board_is_closed_in_a_rehearsal(project: Project, tmp_path: Path) -> N
     write_fuses(fuses, nucleo, changes_of(fuses, nucleo, blows))
     board = (*ARGUMENTS, f"fuses={fuses}")
     assert "the fuses close this chip, and the image is not signed" in project.scons(*board, "flash", "run").output
-    signed = (*board, f"sign=n6build:{keys}", "flash", "run")
+    signed = (*board, f"sign=n6build:{keys}", "fsbl_version=2", "flash", "run")
     result = project.scons(*signed)
     assert "Sign fsbl_image.bin" in result.actions
     assert "10 of 10 outputs equal" in result.output, result.output
     assert "Sign" not in project.scons(*signed).output
+    older = project.scons(*board, f"sign=n6build:{keys}", "fsbl_version=1", "flash", "run")
+    assert "its version is 1, but the fuses demand 2" in older.output
 
 
 @pytest.mark.slow

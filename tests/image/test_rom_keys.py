@@ -131,9 +131,11 @@ def test_keys_that_do_not_sign_are_named(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="N6-SIGN-003: has 8 public and 0 private keys"):
         rom_signing_of(signing(keys))
     private_key(keys, 9)
-    with pytest.raises(N6Error, match="N6-SIGN-003: is the private half of no public key"):
+    with pytest.raises(N6Error, match="N6-SIGN-006: is the private half of no public key"):
         rom_signing_of(signing(keys))
     with pytest.raises(N6Error, match="N6-SIGN-005"):
         rom_signing_of(signing(keys, fsbl="theirs.elf"))
+    with pytest.raises(N6Error, match="N6-SIGN-005: 'fsbl_version' has no effect"):
+        rom_signing_of(Choices(board="nucleo-n657", fsbl_version=2))
     with pytest.raises(N6Error, match="N6-FUSE-003"):
         rom_signing_of(signing(rom_keys(tmp_path / "seven", 7)))

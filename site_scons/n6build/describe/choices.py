@@ -168,6 +168,11 @@ class Choices:
         "images with FOLDER, or with tool (no keys)",
         environment="N6BUILD_SIGN",
     )
+    fsbl_version: int = count(
+        "version of a signed FSBL, 0 to 63; a closed chip blows fuses for it, and then rejects lower ones",
+        "images",
+        most=63,
+    )
     trust: Literal["off", "code", "full"] = word(
         "off",
         "signatures that a board verifies: code verifies the Appli and the code of models before they run; full "

@@ -20,11 +20,13 @@ class RomSigning:
         key: File of the private key.
         points: Public keys of the boot ROM, in hexadecimal, by their numbers.
         number: Number of the key that signs.
+        version: Version of the FSBL.
     """
 
     key: str
     points: tuple[str, ...]
     number: int
+    version: int
 
 
 def rom_signed_step(output: str, unsigned: str, signing: RomSigning) -> Step:
@@ -54,4 +56,5 @@ def make_rom_signed_image(call: Call) -> None:
     signing = call.parameters_as(RomSigning)
     points = [bytes.fromhex(point) for point in signing.points]
     sign = partial(signature, Path(signing.key), points[signing.number])
-    write_atomically(call.outputs[0], signed_fsbl(read_bytes(call.sources[0]), points, signing.number, sign))
+    image = signed_fsbl(read_bytes(call.sources[0]), points, signing.number, sign, signing.version)
+    write_atomically(call.outputs[0], image)

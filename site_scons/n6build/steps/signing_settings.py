@@ -50,9 +50,12 @@ def rom_signing_of(choices: Choices) -> RomSigning | None:
 
     Raises:
         N6Error: N6-SIGN-003, N6-FUSE-003, N6-TRUST-001 to N6-TRUST-003 if the keys cannot be used; N6-TRUST-006 if the
-            private key is in the build folder; N6-SIGN-005 for a third-party FSBL.
+            private key is in the build folder; N6-SIGN-005 if n6build does not sign this FSBL; N6-SIGN-006.
     """
     if not choices.sign.startswith(SIGNS_ITSELF):
+        if choices.fsbl_version:
+            what = "'fsbl_version' has no effect on an FSBL that n6build does not sign"
+            raise N6Error("N6-SIGN-005", what, hint="add sign=n6build:FOLDER, or omit fsbl_version")
         return None
     if choices.fsbl:
         what = "'sign' signs n6build's own FSBL, not the one of option fsbl"
@@ -62,8 +65,9 @@ def rom_signing_of(choices: Choices) -> RomSigning | None:
     _check_secret(choices, key, "read this private key, and sign with it")
     if public_point(key) not in points:
         what = "is the private half of no public key beside it"
-        raise N6Error("N6-SIGN-003", what, where=str(key), hint="keep the keys of one run of ST's key generator")
-    return RomSigning(project_path(key), tuple(point.hex() for point in points), points.index(public_point(key)))
+        raise N6Error("N6-SIGN-006", what, where=str(key), hint="keep the keys of one run of ST's key generator")
+    number = points.index(public_point(key))
+    return RomSigning(project_path(key), tuple(point.hex() for point in points), number, choices.fsbl_version)
 
 
 def trust_of(choices: Choices) -> Trust | None:
