@@ -11,7 +11,6 @@ from pathlib import Path
 from n6build.adopt.kinds import KINDS
 from n6build.cli.arguments import CommandParser, options_in
 
-NAME = "adopt"
 HELP = "reads an existing STM32N6 project, lists its parts and the missing ones, and adds n6build to its build script"
 _OPTIONS = ("board", "model", "appli")
 
@@ -44,7 +43,7 @@ def adopt(words: Sequence[str]) -> None:
 
 def adopt_parser() -> CommandParser:
     """Return the parser of the words behind `n6build adopt`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build adopt", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
     parser.add_argument(
         "folder", metavar="FOLDER", help="folder of the project, for example the root of its repository"
     )

@@ -15,7 +15,6 @@ from n6build.engine.ledger import FOLDER, ledger_path, read_ledger
 from n6build.engine.lock import locked_build_folder
 from n6build.engine.progress import say_kept
 
-NAME = "clean"
 HELP = "removes all files that n6build made; keeps the memories of virtual boards, and other files"
 
 
@@ -82,7 +81,7 @@ def _forget(record: Path) -> None:
 
 def clean_parser() -> CommandParser:
     """Return the parser of the words behind `n6build clean`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build clean", description=f"{HELP}.", allow_abbrev=False)
     add_build(parser)
     add_quiet(parser)
     return parser

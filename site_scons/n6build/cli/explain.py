@@ -11,7 +11,6 @@ from n6build.cli.arguments import CommandParser
 from n6build.cli.json_output import print_json
 from n6build.describe.choices import Choices
 
-NAME = "explain"
 HELP = (
     "explains a program file (header, entry, starter, place in flash) or the log of a board's console, and its faults"
 )
@@ -48,7 +47,7 @@ def _as_option(word: str) -> str:
 
 def explain_parser() -> CommandParser:
     """Return the parser of the words behind `n6build explain`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build explain", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("files", metavar="FILE", nargs="+", help="signed image, ELF, hex or bin file, or a log")
     parser.add_argument(
         "--board",

@@ -9,7 +9,6 @@ from n6build.base.console import say
 from n6build.cli.arguments import CommandParser, add_build, add_quiet
 from n6build.describe.choices import Choices
 
-NAME = "flash-algorithm"
 HELP = "exports a board's flash algorithm for pyOCD, probe-rs and debuggers that take FLM files"
 
 
@@ -41,7 +40,9 @@ def flash_algorithm(words: Sequence[str]) -> None:
 
 def flash_algorithm_parser() -> CommandParser:
     """Return the parser of the words behind `n6build flash-algorithm`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser = CommandParser(
+        prog="n6build flash-algorithm", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False
+    )
     parser.add_argument("--board", metavar="NAME", default=Choices.board, help=f"board; default: {Choices.board}")
     add_build(parser)
     add_quiet(parser)

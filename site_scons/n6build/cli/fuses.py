@@ -11,7 +11,6 @@ from n6build.cli.arguments import CommandParser
 from n6build.describe.choices import Choices
 from n6build.describe.formats.release import MOST_KEYS
 
-NAME = "fuses"
 HELP = "rehearses the fuses of a product, in a file of the virtual board; writes to no chip"
 
 
@@ -53,7 +52,7 @@ def fuses(words: Sequence[str]) -> None:
 
 def fuses_parser() -> CommandParser:
     """Return the parser of the words behind `n6build fuses`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build fuses", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
     parser.add_argument("file", metavar="FILE", help="file of fuses, for option fuses; it is made or extended")
     parser.add_argument("--board", metavar="NAME", default=Choices.board, help=f"board; default: {Choices.board}")
     parser.add_argument(

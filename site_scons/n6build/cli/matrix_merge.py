@@ -14,7 +14,6 @@ from n6build.base.files import read_bytes
 from n6build.cli.arguments import CommandParser, add_build, add_output
 from n6build.cli.json_output import print_json
 
-NAME = "matrix-merge"
 HELP = "joins the results of the shards of a matrix (scons matrix shard=3/8): tables, history, trends, regressions"
 
 
@@ -47,7 +46,7 @@ def matrix_merge(words: Sequence[str]) -> None:
 
 def merge_parser() -> CommandParser:
     """Return the parser of the words behind `n6build matrix-merge`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build matrix-merge", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument(
         "files",
         metavar="FILE",

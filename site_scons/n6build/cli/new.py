@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from n6build.describe.hardware.board import Board
     from n6build.describe.model import Model
 
-NAME = "new"
 HELP = "creates a complete project in a new folder: n6build new my_app net.tflite --with cmake"
 # Board and model in the build scripts of the examples.
 _BOARD, _MODEL = "nucleo-n657", "keyword"
@@ -196,9 +195,7 @@ def _given(words: Sequence[str]) -> dict[str, str]:
         if not equals and is_model(word):
             found["model"] = word
         elif not equals:
-            raise N6Error(
-                "N6-OPTION-019", f"'{word}' is neither a model nor an option", hint=f"run n6build {NAME} --help"
-            )
+            raise N6Error("N6-OPTION-019", f"'{word}' is neither a model nor an option", hint="run n6build new --help")
         elif name not in found:
             raise N6Error("N6-OPTION-001", f"unknown option '{name}'", hint=did_you_mean(name, found))
         elif not value:
@@ -235,8 +232,8 @@ def _copy(source: Path, target: Path) -> None:
 def new_parser() -> CommandParser:
     """Return the parser of the words behind `n6build new`."""
     parser = CommandParser(
-        prog=f"n6build {NAME}",
-        usage=f"n6build {NAME} FOLDER [MODEL_FILE] [board=BOARD] [model=MODEL] [--with {'|'.join(KINDS)}] "
+        prog="n6build new",
+        usage=f"n6build new FOLDER [MODEL_FILE] [board=BOARD] [model=MODEL] [--with {'|'.join(KINDS)}] "
         f"[--template {'|'.join(TEMPLATES)}]",
         description=f"{HELP}. Without a model, the project gets one of n6build's models.",
         allow_abbrev=False,

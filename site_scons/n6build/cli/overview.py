@@ -5,51 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.cli.adopt import HELP as ADOPT_HELP
-from n6build.cli.adopt import NAME as ADOPT
-from n6build.cli.adopt import adopt_parser
+from n6build.cli import (
+    adopt,
+    clean,
+    explain,
+    flash_algorithm,
+    fuses,
+    matrix_merge,
+    new,
+    probe_server,
+    prove,
+    survey,
+)
 from n6build.cli.arguments import COMMANDS, CommandParser, parser_of
-from n6build.cli.clean import HELP as CLEAN_HELP
-from n6build.cli.clean import NAME as CLEAN
-from n6build.cli.clean import clean_parser
-from n6build.cli.explain import HELP as EXPLAIN_HELP
-from n6build.cli.explain import NAME as EXPLAIN
-from n6build.cli.explain import explain_parser
-from n6build.cli.flash_algorithm import HELP as FLASH_ALGORITHM_HELP
-from n6build.cli.flash_algorithm import NAME as FLASH_ALGORITHM
-from n6build.cli.flash_algorithm import flash_algorithm_parser
-from n6build.cli.fuses import HELP as FUSES_HELP
-from n6build.cli.fuses import NAME as FUSES
-from n6build.cli.fuses import fuses_parser
-from n6build.cli.matrix_merge import HELP as MERGE_HELP
-from n6build.cli.matrix_merge import NAME as MERGE
-from n6build.cli.matrix_merge import merge_parser
-from n6build.cli.new import HELP as NEW_HELP
-from n6build.cli.new import NAME as NEW
-from n6build.cli.new import new_parser
-from n6build.cli.probe_server import HELP as PROBE_SERVER_HELP
-from n6build.cli.probe_server import NAME as PROBE_SERVER
-from n6build.cli.probe_server import probe_server_parser
-from n6build.cli.prove import HELP as PROVE_HELP
-from n6build.cli.prove import NAME as PROVE
-from n6build.cli.prove import prove_parser
-from n6build.cli.survey import HELP as SURVEY_HELP
-from n6build.cli.survey import NAME as SURVEY
-from n6build.cli.survey import survey_parser
 from n6build.describe.targets import entry
 
 # Commands that are not targets: their parsers, and a line about each.
 OWN_COMMANDS: Mapping[str, tuple[Callable[[], CommandParser], str]] = {
-    NEW: (new_parser, NEW_HELP),
-    ADOPT: (adopt_parser, ADOPT_HELP),
-    EXPLAIN: (explain_parser, EXPLAIN_HELP),
-    CLEAN: (clean_parser, CLEAN_HELP),
-    FLASH_ALGORITHM: (flash_algorithm_parser, FLASH_ALGORITHM_HELP),
-    FUSES: (fuses_parser, FUSES_HELP),
-    MERGE: (merge_parser, MERGE_HELP),
-    PROBE_SERVER: (probe_server_parser, PROBE_SERVER_HELP),
-    PROVE: (prove_parser, PROVE_HELP),
-    SURVEY: (survey_parser, SURVEY_HELP),
+    "new": (new.new_parser, new.HELP),
+    "adopt": (adopt.adopt_parser, adopt.HELP),
+    "explain": (explain.explain_parser, explain.HELP),
+    "clean": (clean.clean_parser, clean.HELP),
+    "flash-algorithm": (flash_algorithm.flash_algorithm_parser, flash_algorithm.HELP),
+    "fuses": (fuses.fuses_parser, fuses.HELP),
+    "matrix-merge": (matrix_merge.merge_parser, matrix_merge.HELP),
+    "probe-server": (probe_server.probe_server_parser, probe_server.HELP),
+    "prove": (prove.prove_parser, prove.HELP),
+    "survey": (survey.survey_parser, survey.HELP),
 }
 
 

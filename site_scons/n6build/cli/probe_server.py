@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from n6build.board.virtual_board.run import NorBoot
     from n6build.describe.hardware.board import Board
 
-NAME = "probe-server"
 HELP = "puts the virtual board behind a debug port, which pyOCD and OpenOCD open like that of a chip"
 _PYOCD, _OPENOCD, _BOTH = "pyocd", "openocd", "both"
 _MOST_PORT = 65_535
@@ -113,7 +112,7 @@ def _show_commands(front: str, ports: Sequence[int], board: Board, folder: Path)
 
 def probe_server_parser() -> CommandParser:
     """Return the parser of the words behind `n6build probe-server`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build probe-server", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
     parser.add_argument(
         "--board", metavar="NAME", default=Choices.board, help=f"virtual board; default: {Choices.board}"
     )

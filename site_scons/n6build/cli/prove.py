@@ -21,7 +21,6 @@ from n6build.cli.arguments import CommandParser, read_words
 if TYPE_CHECKING:
     from n6build.prove.trial import Verdict
 
-NAME = "prove"
 HELP = "edits a copy of the project at random, and compares each incremental build with a clean one"
 # These targets need no board, and their outputs contain nothing about the build itself.
 _GOALS = ("build", "network", "check", "library", "reloc", "romfs", "hex", "mcuboot", "image")
@@ -120,8 +119,8 @@ def _told(where: str, what: str, verdict: Verdict) -> bool:
 def prove_parser() -> CommandParser:
     """Return the parser of the words behind `n6build prove`."""
     parser = CommandParser(
-        prog=f"n6build {NAME}",
-        usage=f"n6build {NAME} [TARGET ...] [OPTION=VALUE ...]",
+        prog="n6build prove",
+        usage="n6build prove [TARGET ...] [OPTION=VALUE ...]",
         description=f"{HELP}. Targets: {', '.join(_GOALS)}; default: build.",
         epilog="Exit status: 0, or 2 if a build was wrong; n6build then keeps the copy.",
         allow_abbrev=False,

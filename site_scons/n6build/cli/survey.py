@@ -14,7 +14,6 @@ from n6build.cli.arguments import CommandParser, add_output, options_in
 if TYPE_CHECKING:
     from n6build.describe.option import PlacedFile
 
-NAME = "survey"
 HELP = (
     "finds all compiled networks and all FSBLs and Applis in a folder, and reports whether the virtual board models "
     "them, and how they run"
@@ -83,7 +82,7 @@ def _placed(text: str) -> tuple[PlacedFile, ...]:
 
 def survey_parser() -> CommandParser:
     """Return the parser of the words behind `n6build survey`."""
-    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
+    parser = CommandParser(prog="n6build survey", description=f"{HELP[0].upper()}{HELP[1:]}.", allow_abbrev=False)
     parser.add_argument("folder", metavar="FOLDER", help="folder in any layout, for example a clone of a repository")
     parser.add_argument(
         "options",
