@@ -53,6 +53,14 @@ def test_the_table_of_changes_counts_their_files() -> None:
     assert table == counted
 
 
+@pytest.mark.parametrize("patch", sorted(EXAMPLES.rglob("*.patch")), ids=lambda path: path.parent.name)
+def test_a_patch_of_an_example_applies(patch: Path, tmp_path: Path) -> None:
+    for name in re.findall(r"^\+\+\+ b/(.*)$", patch.read_text(), re.MULTILINE):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TESTS.parent / name, tmp_path / name)
+    subprocess.run(["git", "apply", "--unidiff-zero", patch], cwd=tmp_path, check=True)
+
+
 # In every run: test_a_check and test_an_option here, tests/network/test_new_operator.py; boards themselves in
 # tests/hardware.
 @pytest.mark.slow
