@@ -103,7 +103,7 @@ def test_an_error_is_in_the_build_folder_as_with_scons(project: Project, empty: 
     result = n6build(project, "flash", MODEL, folder=empty)
     assert result.status == 2
     assert "error N6-FLASH-010" in result.output
-    assert "install one of them" in result.output
+    assert "probe=virtual" in result.output
     assert "scons" not in result.output
     assert json.loads((empty / "build/last_error.json").read_text())["id"] == "N6-FLASH-010"
     assert n6build(project, "network", MODEL, folder=empty).status == 0
