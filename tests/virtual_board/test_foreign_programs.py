@@ -84,6 +84,8 @@ BLINKS = replace(RUNS, findings=(ATTRIBUTES,), at="0x34000fxx")
 BLINKS_IN_FLASH = replace(RUNS, at="0x70100fxx")
 # The FSBL does not copy to this Appli's address, or does not map its memory.
 LOST = Reached("FSBL", "locks up", findings=(RANGE, "lockup"))
+# Code that was never copied runs with whatever is in the registers, such as the address of the boot ROM's context in r0.
+WILD = replace(LOST, findings=(RANGE, "hole", "lockup"))
 NOT_MAPPED = Reached("FSBL", "locks up", findings=("psram-not-mapped", "lockup"))
 # This FSBL copies 64 KiB, whatever the Appli's size.
 SHORT = Reached("FSBL", "runs", findings=(RANGE, "short-copy", "hole"))
@@ -128,16 +130,16 @@ MATRIX = {
     ("LoadAndRun", "PSRAM"): replace(NOT_MAPPED, findings=(RANGE, *NOT_MAPPED.findings)),
     ("LoadAndRun", "XIP"): replace(BLINKS_IN_FLASH, findings=(RANGE,), stored=2),
     ("LoadAndRun", "assistant"): replace(SHORT, stage="Appli", at="0x3400aexx"),
-    ("PSRAM", OURS): LOST,
-    ("PSRAM", "Audio"): LOST,
-    ("PSRAM", "speech"): LOST,
-    ("PSRAM", "LoadAndRun"): LOST,
+    ("PSRAM", OURS): WILD,
+    ("PSRAM", "Audio"): WILD,
+    ("PSRAM", "speech"): WILD,
+    ("PSRAM", "LoadAndRun"): WILD,
     ("PSRAM", "PSRAM"): replace(RUNS, findings=(RANGE,), stored=6, at="0x910010xx"),
     ("PSRAM", "XIP"): replace(BLINKS_IN_FLASH, findings=(RANGE,), stored=2, at="0x70100exx"),
-    ("PSRAM", "assistant"): LOST,
-    ("XIP", OURS): replace(LOST, findings=(RANGE, "hole", "lockup")),
+    ("PSRAM", "assistant"): WILD,
+    ("XIP", OURS): LOST,
     ("XIP", "Audio"): LOST,
-    ("XIP", "speech"): replace(LOST, findings=(RANGE, "hole", "lockup")),
+    ("XIP", "speech"): LOST,
     ("XIP", "LoadAndRun"): LOST,
     ("XIP", "PSRAM"): replace(NOT_MAPPED, findings=(RANGE, *NOT_MAPPED.findings)),
     ("XIP", "XIP"): replace(BLINKS_IN_FLASH, findings=(RANGE,), stored=2),
