@@ -16,11 +16,11 @@ from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.board_header import HEADERS as BOARD_HEADERS
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.linker_script import appli_ram, fsbl_ram, program_script
+from n6build.describe.hardware.program_places import appli_ram, fsbl_ram, program_script
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.elf_reader import payload_of
-from n6build.steps.format_headers import FORMATS
+from n6build.steps.firmware_headers import FORMATS
 
 BOARD = load_board("nucleo-n657")
 CPU = list(toolchain.CPU)

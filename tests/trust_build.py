@@ -19,7 +19,7 @@ from n6build.board.run.console_log import ends_run
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
+from n6build.describe.hardware.program_places import fsbl_ram, program_script
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.elf_reader import payload_of
 from n6build.place.trust.anchor import trust_header

@@ -23,11 +23,10 @@ from n6build.base.console import kib  # noqa: E402
 from n6build.base.errors import N6Error  # noqa: E402
 from n6build.base.files import read_bytes, write_atomically  # noqa: E402
 from n6build.compile.board_pools import pools_of  # noqa: E402
-from n6build.compile.lossless_yaml import from_yaml, to_yaml  # noqa: E402
+from n6build.compile.lossless import from_yaml, strict_text, to_yaml  # noqa: E402
 from n6build.compile.memory_pools import MemoryPool  # noqa: E402
 from n6build.compile.mpool import mpool_text, parse_mpool, pools_of_document  # noqa: E402
 from n6build.compile.st_edge_ai.compiler_profile import parse_profiles  # noqa: E402
-from n6build.compile.strict_json import strict_text  # noqa: E402
 from n6build.describe.hardware.boards import load_board  # noqa: E402
 
 POOLS, PROFILES = "memory_pools", "compiler_profiles"

@@ -30,9 +30,9 @@ import one_op_models as ops  # noqa: E402 - the tests' writer of models.
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
 from n6build.compile.board_pools import pools_of_networks  # noqa: E402
 from n6build.compile.ll_aton import own_version  # noqa: E402
+from n6build.compile.neural_art.backend import NpuOptions  # noqa: E402
 from n6build.compile.neural_art.compile_epochs import Request, compile_for_npu  # noqa: E402
 from n6build.compile.neural_art.layer import Calibration  # noqa: E402
-from n6build.compile.neural_art.neural_art_options import NpuOptions  # noqa: E402
 from n6build.compile.reference.compile_model import graph_of  # noqa: E402
 from n6build.describe.hardware.boards import load_board  # noqa: E402
 from n6build.judge.own_blobs.model_program import find_program  # noqa: E402

@@ -34,8 +34,7 @@ with ready():
     import n6host  # noqa: F401
     from n6_nodes import file_node, step_nodes
     from n6build.base.environment import read_environment
-    from n6build.engine.known_code import keep_known_code, known_code
-    from n6build.engine.known_files import keep_known_files, remember_known_files
+    from n6build.engine.known_files import keep_known_code, keep_known_files, known_code, remember_known_files
     from n6build.engine.ledger import read_ledger
     from n6build.engine.lock import locked_build_folder
     from n6build.engine.perform import Site

@@ -62,7 +62,7 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
         plan_of: Function that returns the plan of one application, including its run.
     """
     from n6build.tell.figures import read_sizes
-    from n6build.tell.matrix.pairs import pairs_of
+    from n6build.tell.matrix.shard_results import pairs_of
 
     with reported(env):
         whole = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])

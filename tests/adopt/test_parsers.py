@@ -11,11 +11,9 @@ from xml.sax.saxutils import quoteattr
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.adopt.cmake_file import parse_cmake
+from n6build.adopt.build_scripts import expand, scripts_in
 from n6build.adopt.cube_ide import configurations_in, parse_xml, sources_in
-from n6build.adopt.linker_script import scripts_in
-from n6build.adopt.make_file import logical_lines, parse_makefile
-from n6build.adopt.variables import expand
+from n6build.adopt.script_programs import logical_lines, parse_cmake, parse_makefile
 from n6build.base.errors import N6Error
 
 NAMES = st.text("ABCxyz_09", min_size=1, max_size=8).filter(lambda name: not name[0].isdigit())

@@ -17,9 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.compile.application.activation_buffers import Pictures, activation_block, buffers_header, place_pictures
-from n6build.compile.application.camera import camera_resolution
-from n6build.compile.application.generated_block import replace_block, replace_defines, replace_section
-from n6build.compile.application.h7_project import mismatch, picture_of
+from n6build.compile.application.h7_project import (
+    camera_resolution,
+    mismatch,
+    picture_of,
+    replace_block,
+    replace_defines,
+    replace_section,
+)
 from n6build.compile.artifacts.c_info_pools import ActivationPool, ActivationPools, read_activation_pools
 from n6build.compile.artifacts.description import IoBuffer, PoolRange
 from n6build.describe.application import Aspect

@@ -20,7 +20,7 @@ from n6build.judge.compare.input_causes import ChangedInput, changed_inputs, unr
 from n6build.judge.compare.interpret import ports_of, reference_rows
 from n6build.judge.compare.readings import CapturedOutput
 from n6build.judge.compare.tensors import Port
-from n6build.place.memory_plan.seeded_vectors import seeded_array
+from n6build.place.memory_plan.vectors import seeded_array
 from numpy.typing import NDArray
 from samples import sample
 

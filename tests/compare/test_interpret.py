@@ -20,9 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.compile.reference.onnx.reader import read_onnx_graph
-from n6build.judge.compare.installed import missing_interpreter
 from n6build.judge.compare.interpret import interpret, ports_of, reference_rows
-from n6build.judge.compare.limits import MAX_ACTIVATION_BYTES
+from n6build.judge.compare.limits import MAX_ACTIVATION_BYTES, missing_interpreter
 from n6build.judge.compare.measure import measure
 from n6build.judge.compare.onnx_interpreter import OnnxModel
 from n6build.judge.compare.tensors import ReferenceTensor

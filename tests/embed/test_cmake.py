@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from n6build.cli.places import CMAKE_FOLDER
+from n6build.cli.host_files import CMAKE_FOLDER
 
 # tools/setup.py installs both.
 _VENV = Path(sys.prefix)

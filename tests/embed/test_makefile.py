@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.cli.host_files import included
-from n6build.cli.places import MAKEFILE, check_folder
+from n6build.cli.host_files import MAKEFILE, check_folder, included
 
 FOLDER = "out"
 # Makes the library from file `model`, and images from that and the program, if their bytes change. With --question it

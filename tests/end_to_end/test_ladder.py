@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from field_reports import read_field_report
-from n6build.board.run.rungs import NETWORKS, VERSIONS
+from n6build.board.run.ladder import NETWORKS, VERSIONS
 from n6build.judge.own_blobs.board_record import read_ladder
 from programmer_stand_ins.board import make_desk
 

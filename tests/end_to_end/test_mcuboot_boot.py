@@ -14,7 +14,7 @@ from compiled_objects import compile_objects
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 from firmware_build import BOARD, CPU, bring_up, build, compiler, headers
 from n6build.base.paths import FIRMWARE
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
+from n6build.describe.hardware.program_places import fsbl_ram, program_script
 from trust.host_verifier import key_file
 from trust_build import SMALL
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from n6build.board.run.console_log import ends_run
-from n6build.board.run.npu_table import SHOWN
+from n6build.board.run.npu_epochs import SHOWN
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.npu_files import NpuFiles
 from n6build.board.virtual_board.run import NorBoot, run_nor

@@ -6,7 +6,7 @@ import pytest
 from firmware_build import BOARD, bring_up, build, image_of
 from n6build.base.paths import FIRMWARE
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
+from n6build.describe.hardware.program_places import fsbl_ram, program_script
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.linker_script import appli_ram, program_script
+from n6build.describe.hardware.program_places import appli_ram, program_script
 
 PROGRAM = Path(__file__).parent / "programs" / "faulty.c"
 SUPERVISOR_CALL = 11

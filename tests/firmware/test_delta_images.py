@@ -13,7 +13,7 @@ from elf_symbols import symbols_of
 from elftools.elf.elffile import ELFFile
 from firmware_build import BOARD, bring_up, build, image_of
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.linker_script import appli_ram, program_script
+from n6build.describe.hardware.program_places import appli_ram, program_script
 
 SECTOR = 64 << 10
 FILES, FUNCTIONS = 6, 50

@@ -17,7 +17,7 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.npu_files import NpuFiles
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.linker_script import appli_ram, program_script
+from n6build.describe.hardware.program_places import appli_ram, program_script
 
 PROGRAM = Path(__file__).parent / "programs" / "hybrid_epochs.c"
 # The first inference has an outer block with two inserted ones, then one of software. The test changes the

@@ -18,10 +18,10 @@ from n6build.base.files import sha256
 from n6build.base.span import Span
 from n6build.board.flash.program import FlashPlan, board_lock, carry_out, plan_delta
 from n6build.board.flash.programmer import UNKNOWN, Identity, Programmer
-from n6build.board.flash.read_back import check_read_back
 from n6build.board.flash.record import BoardRecord, read_record, write_record
 from n6build.board.flash.sectors import Sector, wanted_sectors
 from n6build.board.flash.survey import held_record, writes_noted
+from n6build.board.flash.verify import check_read_back
 from n6build.board.flash.virtual import VirtualProgrammer
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.slots import flash_of

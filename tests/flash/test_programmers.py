@@ -19,9 +19,8 @@ from n6build.base.files import sha256
 from n6build.base.span import Span
 from n6build.board.flash import programmers
 from n6build.board.flash.algorithm import FlashAlgorithm
-from n6build.board.flash.choose import choose_programmer, name_of_programmer
 from n6build.board.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
-from n6build.board.flash.probes import PROGRAMMERS
+from n6build.board.flash.probes import PROGRAMMERS, choose_programmer, name_of_programmer
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.programmer import Programmer, RamProgram
 from n6build.board.flash.programmers.openocd import openocd_script

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from n6build.base.c_format import Constant, Enumeration, Format, Kind, Member, Struct, header_text
 from n6build.base.paths import FIRMWARE
 from n6build.describe.formats import boot_header, link, model_trailer, slot_trailer
-from n6build.steps.format_headers import FORMATS
+from n6build.steps.firmware_headers import FORMATS
 
 BITS: dict[Kind, int] = {"uint8_t": 8, "uint16_t": 16, "uint32_t": 32}
 

@@ -14,7 +14,7 @@ from firmware_build import board_headers
 from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
 from n6build.place.reloc.slots import Identity, SelfTest, name_crc32, slot_chunks
-from n6build.steps.format_headers import FORMATS
+from n6build.steps.firmware_headers import FORMATS
 from reloc.synthetic import Pool, synthetic_model
 from virtual_board.npu.damage import SANITIZERS
 

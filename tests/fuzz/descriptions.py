@@ -12,9 +12,8 @@ from n6build.base.paths import BOARDS, MODELS
 from n6build.base.yaml_schema import parse_document
 from n6build.board.run.instructions import read_meanings
 from n6build.compile.board_pools import pools_of
-from n6build.compile.lossless_yaml import from_yaml, to_yaml
+from n6build.compile.lossless import from_yaml, parse_strict, to_yaml
 from n6build.compile.mpool import mpool_text
-from n6build.compile.strict_json import parse_strict
 from n6build.describe.hardware import boards
 from n6build.describe.hardware.boards import load_board, read_board
 from n6build.describe.hardware.i2c import load_i2c_part

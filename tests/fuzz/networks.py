@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import one_op_models as ops
-from n6build.compile.artifacts.c_info_costs import read_costs
-from n6build.compile.artifacts.c_info_pools import read_activation_pools
+from n6build.compile.artifacts.c_info_pools import read_activation_pools, read_costs
 from n6build.compile.artifacts.c_info_reader import read_c_info
 from n6build.compile.artifacts.description import InitializerImage
 from n6build.compile.artifacts.network_c import parse_network_c
@@ -20,7 +19,7 @@ from n6build.compile.ll_aton import read_ll_aton_version
 from n6build.compile.model_constants import int8_constants
 from n6build.compile.model_facts import read_model_facts
 from n6build.compile.mpool import parse_mpool
-from n6build.compile.prebuilt.weights_array import read_array
+from n6build.compile.prebuilt.imported import read_array
 from n6build.compile.quantise.tflite_model import read_float_tflite
 from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.reference.onnx.reader import read_onnx_graph

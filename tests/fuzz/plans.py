@@ -11,7 +11,7 @@ from n6build.engine.closure import library_code
 from n6build.engine.compile_commands import write_compile_commands
 from n6build.engine.depfile import read_depfile
 from n6build.engine.explain import reasons_for
-from n6build.engine.known_code import known_code
+from n6build.engine.known_files import known_code
 from n6build.engine.ledger import ledger_path, read_ledger
 from n6build.engine.plan import Plan, plan_json
 from n6build.engine.remember import _read as read_remembered

@@ -6,14 +6,13 @@ import dataclasses
 from pathlib import Path
 
 from adopt.trees import CMAKE, CPROJECT, DOT_PROJECT, MAKEFILE
-from n6build.adopt.cmake_file import read_cmake
 from n6build.adopt.cube_ide import configurations_in, parse_xml, sources_in
-from n6build.adopt.make_file import read_makefile
 from n6build.adopt.programs import find_programs
+from n6build.adopt.script_programs import read_cmake, read_makefile
 from n6build.adopt.write import with_block, with_step
 from n6build.base.foreign_flags import hint_from
 from n6build.base.walk import walk
-from n6build.compile.application.generated_block import replace_block, replace_defines, replace_section
+from n6build.compile.application.h7_project import replace_block, replace_defines, replace_section
 from n6build.describe.choices import Choices
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.option import Setting

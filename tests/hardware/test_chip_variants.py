@@ -19,7 +19,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.board_header import HEADERS
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.i2c import load_i2c_part
-from n6build.describe.hardware.linker_script import appli_ram, program_script
+from n6build.describe.hardware.program_places import appli_ram, program_script
 from n6build.describe.hardware.psram import load_psram_commands
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.steps.board_files import board_files

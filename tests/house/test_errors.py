@@ -62,7 +62,6 @@ SAME_MEANING = {
     "N6-QUANT-004": "a float model that ONNX Runtime refuses, at its conversion or at its first session",
     "N6-QUANT-005": "samples that are not inputs of this model, by their files or by their values",
     "N6-QUANT-011": "a package of the extra [quantise] that is not installed",
-    "N6-QUANT-014": "a file with a sample that is damaged or of another form: a picture, a sound, a table",
     "N6-QUANT-008": "an int8 model that cannot be run, when it is made or measured",
     "N6-QUANT-012": "labels that do not fit, of samples or of pixels",
     "N6-RELOC-010": "an ELF file that is not a model",

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from n6build.compile.neural_art.neural_art_options import NpuOptions
+from n6build.compile.neural_art.backend import NpuOptions
 from n6build.compile.st_edge_ai.st_edge_ai_options import CompilerOptions
 from n6build.describe.backend_names import backend_names
 from n6build.describe.hardware.board import BoardFile
 from n6build.describe.model import ModelFile
-from n6build.describe.option_lists import MODES
 from n6build.describe.project_settings import OPTIONS
 from n6build.describe.targets import TARGETS
+from n6build.describe.until import MODES
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*ROOT.glob("site_scons/**/*.py"), *ROOT.glob("tools/*.py")])

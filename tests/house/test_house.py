@@ -88,7 +88,7 @@ _OTHER_READERS = {
     "cli/main.py": "/dev/null, for a console that was closed",
     "compile/st_edge_ai/run_compiler.py": "/proc, whose files have no size",
     "engine/ask.py": "the answer of the front, before anything is imported; without waiting",
-    "engine/jobs.py": "the FIFO of make's job server",
+    "engine/local.py": "the FIFO of make's job server",
     "engine/keep.py": "/proc, whose files have no size",
     "engine/ledger.py": "a record that it appends to",
     "engine/lock.py": "a lock that it opens for writing",

@@ -17,8 +17,8 @@ from n6build.base.span import Span
 from n6build.base.yaml_schema import read_document
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.probes import PROGRAMMERS, programmer_of_probe
-from n6build.board.flash.read_back import check_read_back
 from n6build.board.flash.sectors import sectors_of, wanted_sectors
+from n6build.board.flash.verify import check_read_back
 from n6build.board.flash.virtual import VirtualProgrammer
 from n6build.board.run.epoch_test_run import FedNetwork, run_fed
 from n6build.board.run.session import read_outcome

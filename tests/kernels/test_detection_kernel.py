@@ -8,7 +8,7 @@ from pathlib import Path
 
 import detection_models
 import numpy as np
-from n6build.compile.reference.detecting import detections_together
+from n6build.compile.reference.compile_model import detections_together
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kernel_call import KernelCall

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.describe.option import Setting
-from n6build.describe.shard import Shard, parse_shard
+from n6build.describe.until import Shard, parse_shard
 from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, merged, read_shard
 
 from matrix.results import GOOD, commits, names, options, results_of

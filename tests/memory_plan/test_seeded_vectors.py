@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.compile.artifacts.description import IoBuffer, TensorType
-from n6build.place.memory_plan.seeded_vectors import seeded_array, seeded_shape
+from n6build.place.memory_plan.vectors import seeded_array, seeded_shape
 
 
 def port(kind: TensorType, *shape: int) -> IoBuffer:

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.compile.lossless_yaml import from_yaml, to_yaml
+from n6build.compile.lossless import from_yaml, strict_text, to_yaml
 from n6build.compile.st_edge_ai.compiler_profile import (
     options_in,
     parse_profiles,
     profile_text,
     read_profiles,
 )
-from n6build.compile.strict_json import strict_text
 from samples import sample
 
 FILE = """{

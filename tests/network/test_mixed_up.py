@@ -19,8 +19,8 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_constants import int8_constants
+from n6build.compile.prebuilt.backend import require_weights_of
 from n6build.compile.prebuilt.imported import import_network
-from n6build.compile.prebuilt.model_weights import require_weights_of
 from n6build.compile.reference.compile_model import compile_network
 from n6build.describe.compiled_folder import find_network
 from one_op_models import Quantisation

@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.compile.board_pools import pools_of
-from n6build.compile.lossless_yaml import from_yaml, to_yaml
+from n6build.compile.lossless import from_yaml, parse_strict, strict_text, to_yaml
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.mpool import mpool_text, parse_mpool, pools_of_document
-from n6build.compile.strict_json import parse_strict, strict_text
 from n6build.describe.hardware.boards import board_names, load_board
 from samples import sample
 

@@ -17,7 +17,7 @@ from n6build.base.errors import N6Error
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.reference.kinds import KINDS
-from n6build.compile.reference.nearest import nearest_change
+from n6build.compile.reference.refusals import nearest_change
 from one_op_models import Quantisation
 
 from network.host_network import extflash

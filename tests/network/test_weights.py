@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import InitializerImage
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.artifacts.weights import first_reader
-from n6build.compile.prebuilt.weights_array import read_array
+from n6build.compile.prebuilt.imported import read_array
 from n6build.describe.compiled_folder import find_network
 from samples import sample
 

@@ -23,7 +23,7 @@ from n6build.describe.choices import Choices, choices_of
 from n6build.describe.given_options import given_options, options_in_flash
 from n6build.describe.project_settings import resolve
 from n6build.engine.step import Step
-from n6build.steps.image_provenance import provenance_step
+from n6build.steps.origin_files import provenance_step
 from n6build.tell.linked import VENDORED, linked_archives
 from n6build.tell.notices import Texts, notice_of, notices_text
 from n6build.tell.provenance import (
@@ -269,7 +269,7 @@ def test_what_cannot_be_built_again_here_is_said(
 
 def test_a_private_key_is_no_material(tmp_path: Path) -> None:
     def made(name: str, *sources: str) -> Step:
-        return Step("Make", "image", (name,), sources, function="n6build.steps.signed_image:make_signed_image")
+        return Step("Make", "image", (name,), sources, function="n6build.steps.boot_image:make_signed_image")
 
     behind = made("image.bin", "app.elf", "keys/publicKey00.pem", "keys/privateKey00.pem"), made("m.json", "image.bin")
     step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, ("boards/b.yaml",), {}, {})

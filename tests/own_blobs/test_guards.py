@@ -14,10 +14,9 @@ from n6build.compile.artifacts.description import IoBuffer
 from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
 from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, compile_for_npu
-from n6build.compile.neural_art.guards import BEFORE, BEHIND
 from n6build.compile.neural_art.hardware_epoch import READ_AHEAD, HardwareEpoch, Limit, Value
 from n6build.compile.neural_art.layer import Calibration
-from n6build.compile.neural_art.placement import addresses
+from n6build.compile.neural_art.placement import BEFORE, BEHIND, addresses
 from n6build.compile.neural_art.program import blob
 from n6build.compile.reference.compile_model import graph_of
 from n6build.compile.reference.liveness import ALIGNMENT

@@ -17,8 +17,8 @@ from n6build.base.errors import N6Error
 from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
 from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request
-from n6build.compile.neural_art.depthwise import group_of
 from n6build.compile.neural_art.layer import Calibration
+from n6build.compile.neural_art.padding import group_of
 from n6build.compile.neural_art.units import MOST_COEFFICIENTS
 from n6build.compile.reference.compile_model import graph_of
 from n6build.judge.npu.blobs import Blob, blob_of_words, read_blobs
@@ -27,11 +27,11 @@ from n6build.judge.npu.moved import bytes_moved
 from n6build.judge.npu.settings import epochs_of_blob
 from n6build.judge.own_blobs.envelope import Envelope, Grade
 from n6build.judge.own_blobs.features import features_of
+from n6build.judge.own_blobs.figures import whole_work
 from n6build.judge.own_blobs.grades import grades_of
 from n6build.judge.own_blobs.make_blobs import Attempt, compiled_and_proved
 from n6build.judge.own_blobs.proof import LEAST_EQUAL, prove
 from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
-from n6build.judge.own_blobs.workload import whole_work
 from network.network_models import chain
 from one_op_models import Quantisation
 from samples import sample

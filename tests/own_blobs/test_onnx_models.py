@@ -12,10 +12,10 @@ from n6build.compile.reference.compile_model import graph_of
 from n6build.judge.npu.moved import bytes_moved
 from n6build.judge.npu.source_settings import epochs_of_source
 from n6build.judge.own_blobs.envelope import Grade
+from n6build.judge.own_blobs.figures import whole_work
 from n6build.judge.own_blobs.grades import grades_of
 from n6build.judge.own_blobs.proof import imprecise, prove, require_agreement
 from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
-from n6build.judge.own_blobs.workload import whole_work
 from qdq_models import Layers, Scale
 from samples import sample
 

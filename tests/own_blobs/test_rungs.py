@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.board.run.rungs import RUNGS
+from n6build.board.run.ladder import RUNGS
 from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
 from n6build.compile.neural_art.compile_epochs import Request, compile_for_npu

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.engine.includes import _INCLUDE, absent_headers, found_headers
+from n6build.engine.depfile import _INCLUDE, absent_headers, found_headers
 
 
 @pytest.fixture(autouse=True)

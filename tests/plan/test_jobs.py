@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.engine.jobs import open_slots
-from n6build.engine.local import execute, local_site
+from n6build.engine.local import execute, local_site, open_slots
 from n6build.engine.plan import make_plan
 from n6build.engine.step import Step
 
@@ -20,7 +19,7 @@ LIBRARY = str(Path(__file__).parents[2] / "site_scons")
 TAKE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from n6build.engine.jobs import open_slots
+from n6build.engine.local import open_slots
 with open_slots(None, os.environ["MAKEFLAGS"]) as slots:
     print("slots", sum(slots.acquire() for _ in range(6)), bool(slots.tokens))
 """

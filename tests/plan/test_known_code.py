@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from file_times import write_with_old_time
-from n6build.engine import known_code as module
+from n6build.engine import known_files as module
 from n6build.engine.closure import Code
-from n6build.engine.known_code import keep_known_code, known_code
+from n6build.engine.known_files import keep_known_code, known_code
 
 
 @pytest.fixture

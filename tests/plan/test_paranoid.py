@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from n6build.base import uses
 from n6build.base.files import read_bytes, write_atomically
-from n6build.engine import known_code as module
+from n6build.engine import known_files as module
 from n6build.engine.closure import Code
-from n6build.engine.known_code import keep_known_code, known_code
-from n6build.engine.known_files import keep_known_files, remember_known_files
+from n6build.engine.known_files import keep_known_code, keep_known_files, known_code, remember_known_files
 from n6build.engine.ledger import Entry, Ledger, output_of
 from n6build.engine.local import execute, local_site
 from n6build.engine.perform import is_current

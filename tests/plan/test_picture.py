@@ -17,12 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.console import printable
-from n6build.engine.boxes import Edge, boxes_of, edges_of
 from n6build.engine.closure import library_code
 from n6build.engine.inspect import show_plan
 from n6build.engine.ledger import read_ledger
 from n6build.engine.perform import Site
-from n6build.engine.picture import MOST_BOXES, NoPictureError, plan_svg
+from n6build.engine.picture import MOST_BOXES, Edge, NoPictureError, boxes_of, edges_of, plan_svg
 from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step
 from n6build.steps.build_report import plan_picture

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base import console
 from n6build.engine.explain import State, Status
-from n6build.engine.plan_text import explain_text, plan_text
+from n6build.engine.inspect import explain_text, plan_text
 from n6build.engine.step import Step
 
 from plan.plan_samples import application_plan, compilation, link, make

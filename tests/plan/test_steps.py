@@ -227,7 +227,7 @@ def test_the_code_on_the_way_to_a_function_is_signed(name: str, tmp_path: Path) 
     """A command does not run this code, so that its signature lacks it."""
     library = tmp_path / "n6build"
     shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
-    function = Step("Make", "test", ("a",), function="n6build.steps.missing_sectors:make_missing_sectors")
+    function = Step("Make", "test", ("a",), function="n6build.steps.image_sizes:make_missing_sectors")
     command = Step("Compile", "compile", ("b",), command=("cc",))
 
     def now(step: Step) -> dict[str, object]:

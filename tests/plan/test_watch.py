@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def use(home: Path, path: str) -> None:
     """Write, read and list files as a step does that records a board."""
-    step = Step("Use", "flash", ("build/receipt",), function="n6build.steps.missing_sectors:make_missing_sectors")
+    step = Step("Use", "flash", ("build/receipt",), function="n6build.steps.image_sizes:make_missing_sectors")
     with watched(step, home, home / "build"):
         write_atomically(home / path, "{}")
         (home / path).read_bytes()

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of, write_nor
 from n6build.base.errors import N6Error
-from n6build.board.probe.comparators import BPU_COMP, BPU_CTRL, DWT_COMP
 from n6build.board.probe.debug_port import Refused, VirtualDebugPort
-from n6build.board.probe.processor import AIRCR, DEMCR, DFSR
+from n6build.board.probe.processor import AIRCR, BPU_COMP, BPU_CTRL, DEMCR, DFSR, DWT_COMP
 from n6build.board.virtual_board.findings_file import read_findings
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.formats.boot_header import BinaryType

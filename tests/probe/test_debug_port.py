@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 from n6build.board.probe.access_port import BASE, CSW, DRW, IDR, TAR
-from n6build.board.probe.comparators import BPU_COMP, BPU_CTRL, DWT_COMP, DWT_CTRL
 from n6build.board.probe.debug_port import ABORT, CTRL_STAT, RDBUFF, SELECT, Refused
-from n6build.board.probe.processor import AIRCR, DEMCR, DFSR, DHCSR, DSCSR
+from n6build.board.probe.processor import AIRCR, BPU_COMP, BPU_CTRL, DEMCR, DFSR, DHCSR, DSCSR, DWT_COMP, DWT_CTRL
 
 from probe.debugger import HALT, MASKINTS, PC, POWER, S_HALT, S_LOCKUP, S_RESET, S_SLEEP, WORDS, Debugger
 from probe.fake_machine import RAM, RAM_END, fake_port

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build.board.probe.jtag_tap import JtagTap
 from n6build.board.probe.openocd_front import OpenocdFront
 from n6build.board.probe.pyocd_front import PyocdFront
+from n6build.board.probe.swj_port import JtagTap
 
 from probe.fake_machine import RAM, fake_port
 

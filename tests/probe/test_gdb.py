@@ -18,14 +18,14 @@ import pytest
 from build_grid import free_port
 from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
 from n6build.base.paths import FIRMWARE
-from n6build.board.flash.choose import choose_programmer
 from n6build.board.flash.debug import serve_debugger
 from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import choose_programmer
 from n6build.board.virtual_board import run
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BinaryType
-from n6build.describe.hardware.gdb_registers import gdb_registers
+from n6build.describe.hardware.blocks import gdb_registers
 from patience import NET_S
 from virtual_board.small_programs import PROGRAMS
 

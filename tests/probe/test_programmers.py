@@ -16,8 +16,8 @@ from firmware_build import write_nor
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.base.span import Span
-from n6build.board.flash.choose import choose_programmer
 from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import choose_programmer
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.programmer import RamProgram
 from n6build.board.flash.sectors import Sector, sectors_of

@@ -140,7 +140,7 @@ EDITS = (
         "quantised",
         QUANTISED,
         ("compile/quantise/samples.py", "spread(range(self.count), most)", "tuple(range(min(self.count, most)))"),
-        ("judge/accuracy/measure.py", "10 * math.log10", "20 * math.log10"),
+        ("judge/accuracy/run_both.py", "10 * math.log10", "20 * math.log10"),
         ("judge/accuracy/labels.py", "int(each) for each", "3 - int(each) for each"),
         ("judge/accuracy/run_both.py", "None if labels is None else", "0 if labels is not None else"),
     ),
@@ -163,7 +163,7 @@ EDITS = (
         ("compile/neural_art/blocks.py", "_ec_blob_{network", "_ec_blob_of_{network"),
         ("compile/neural_art/convolving.py", "calibration.margin + 1", "calibration.margin * 4"),
         (
-            "compile/neural_art/depthwise.py",
+            "compile/neural_art/padding.py",
             "    epoch.link(given, unit)\n    epoch.link(stream, unit, 1)\n",
             "    epoch.link(stream, unit, 1)\n    epoch.link(given, unit)\n",
         ),
@@ -178,7 +178,7 @@ EDITS = (
             '"FULLY_CONNECTED", "fully_connected"',
             '"FULLY_CONNECTED", "another"',
         ),
-        ("compile/neural_art/neural_art_options.py", "Range(1, 64)] = 1.5", "Range(1, 64)] = 6.0"),
+        ("compile/neural_art/backend.py", "Range(1, 64)] = 1.5", "Range(1, 64)] = 6.0"),
         ("compile/neural_art/program.py", "INTERVAL = 100", "INTERVAL = 101"),
         ("compile/neural_art/registers.py", "gate.bit + index", "gate.bit + index + 1"),
         ("compile/neural_art/requantise.py", "_MOST_SHIFTED = 22", "_MOST_SHIFTED = 18"),
@@ -211,7 +211,7 @@ EDITS = (
         ("judge/own_blobs/grades.py", "judged(epoch, names, envelope)", "judged(epoch, names, envelope)[:0]"),
         ("judge/own_blobs/proof.py", "ours.argmax(1) ==", "ours.argmax(1) !="),
         ("judge/own_blobs/reference_tensors.py", "MOST_VECTORS = 16", "MOST_VECTORS = 2"),
-        ("judge/own_blobs/workload.py", '_together("all"', '_together("whole"'),
+        ("judge/own_blobs/figures.py", '_together("all"', '_together("whole"'),
     ),
     # Headers and linker scripts.
     *alone(
@@ -284,10 +284,12 @@ EDITS = (
         ),
     ),
     *of_fsbl("fsbl/fsbl.ld", ("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"')),
-    *of_board("fsbl/fsbl.ld", ("describe/hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512")),
+    *of_board(
+        "fsbl/fsbl.ld", ("describe/hardware/program_places.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512")
+    ),
     *linked(
         "appli_image.bin",
-        ("describe/hardware/linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10"),
+        ("describe/hardware/program_places.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10"),
     ),
     # Networks of the reference backend.
     *network(
@@ -362,7 +364,7 @@ EDITS = (
     *alone(
         f"{LINKED}/memory_plan.json",
         ("place/memory_plan/build_plan.py", "cache_line=board.cache_line", "cache_line=2 * board.cache_line"),
-        ("place/memory_plan/own_buffers.py", "if port.own", "if not port.own"),
+        ("place/memory_plan/build_plan.py", "if port.own", "if not port.own"),
         ("place/memory_plan/board_memory.py", "        soc.cache_line,", "        2 * soc.cache_line,"),
         ("place/memory_plan/images.py", "signature=signature,", "signature=signature ^ 1,"),
         (
@@ -424,7 +426,7 @@ EDITS = (
         "vectors.bin",
         ("place/memory_plan/vectors.py", "len(data) // len(array), data)", "len(data) // len(array), data[::-1])"),
         ("base/npy.py", "return flat.reshape(", "return flat[::-1].reshape("),
-        ("steps/vectors_image.py", ".data], 0))", ".data], 7))"),
+        ("steps/slot_images.py", ".data], 0))", ".data], 7))"),
     ),
     *of_board(
         "fsbl_image.bin",
@@ -443,8 +445,8 @@ EDITS = (
     *linked(
         "provenance.json",
         ("tell/provenance.py", '_BUILDER = "urn:n6build"', '_BUILDER = "urn:n6built"'),
-        ("steps/headers_read.py", "{portable_name(path): digest", '{portable_name(path) + "x": digest'),
-        ("steps/image_provenance.py", 'digest_of(path), "source")', 'digest_of(path), "header")'),
+        ("steps/origin_files.py", "{portable_name(path): digest", '{portable_name(path) + "x": digest'),
+        ("steps/origin_files.py", 'digest_of(path), "source")', 'digest_of(path), "header")'),
         ("steps/code_behind.py", "sha256(canonical(digests)", "sha256(canonical([digests])"),
         ("steps/board_files.py", "project_path, board.files)", "project_path, board.files[:1])"),
         ("steps/origin.py", '"runtime": f"', '"run-time": f"'),
@@ -453,12 +455,12 @@ EDITS = (
         "notices.txt",
         ("tell/linked.py", "Many small licences", "Some small licences"),
         ("tell/notices.py", '_RULE = "=" * 78', '_RULE = "-" * 78'),
-        ("steps/licence_notices.py", "notices_text(given.application,", 'notices_text("x",'),
+        ("steps/origin_files.py", "notices_text(given.application,", 'notices_text("x",'),
     ),
     *linked(
         "sbom.cdx.json",
         ("tell/sbom.py", '"urn:n6build:sbom"', '"urn:n6build:bom"'),
-        ("steps/bill_of_materials.py", "sbom_json(given.application,", 'sbom_json("x",'),
+        ("steps/origin_files.py", "sbom_json(given.application,", 'sbom_json("x",'),
     ),
     *linked("firmware.hex", ("place/image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line')),
     *linked(
@@ -474,7 +476,7 @@ EDITS = (
         ("check/checked_board.py", 'if "WINDOW" not in name', 'if "AXI" not in name'),
         ("check/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6"),
         (
-            "check/rules/tools.py",
+            "check/rules/numbers.py",
             "if found := version_mismatch(",
             "if found := Finding('here', 'proof', 'none') or version_mismatch(",
         ),
@@ -484,12 +486,12 @@ EDITS = (
         "checks.json",
         ("check/rules/memory.py", '"every pool is large enough for its contents"', '"every pool holds it"'),
         ("check/rules/programs.py", '"a third-party program leaves', '"another program leaves'),
-        ("check/rules/vectors.py", '"third-party programs have a', '"other programs have a'),
-        ("check/rules/caches.py", '"a third-party program cleans', '"another program cleans'),
-        ("check/rules/saturation.py", "\"the NPU's formats hold", '"formats hold'),
+        ("check/rules/third_party.py", '"third-party programs have a', '"other programs have a'),
+        ("check/rules/third_party.py", '"a third-party program cleans', '"another program cleans'),
+        ("check/rules/numbers.py", "\"the NPU's formats hold", '"formats hold'),
     ),
     *of_host(
-        ("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
+        ("steps/foreign_image.py", "symbols=symbols,", "symbols=(),"),
         ("place/image/declarations.py", ":{int(line.value)}", ":{int(line.value) + 1}"),
         ("place/image/memory_regions.py", "line, counted = 1, 0", "line, counted = 2, 0"),
         ("place/image/linker_map.py", "each.address <= address", "each.address < address"),
@@ -498,15 +500,15 @@ EDITS = (
     *edits(
         "embedded",
         "build/n6_networks.ld",
-        ("steps/host_link.py", "symbols).decode()", 'symbols).decode() + "; "'),
+        ("steps/host_library.py", "symbols).decode()", 'symbols).decode() + "; "'),
     ),
-    *edits("embedded", "build/include/n6_made.h", ("steps/host_headers.py", "Changes with any", "Changes with each")),
+    *edits("embedded", "build/include/n6_made.h", ("steps/host_library.py", "Changes with any", "Changes with each")),
     # Headers for an application.
     *linked(
         "network_app/app_config.h",
         ("compile/application/app_config.py", '" x ".join(', '" by ".join('),
         (
-            "compile/application/camera.py",
+            "compile/application/h7_project.py",
             '(_QVGA, CameraResolution("CAMERA_R320x240"',
             '(_QVGA, CameraResolution("CAMERA_R324x244"',
         ),
@@ -521,9 +523,9 @@ EDITS = (
     *linked(
         "network_app/n6_picture.h",
         ("judge/postprocess/picture_header.py", "_IN_A_ROW = 16", "_IN_A_ROW = 8"),
-        ("compile/quantise/picture_values.py", "np.float32(how.scale)", "np.float32(how.scale / 2)"),
+        ("compile/quantise/media.py", "np.float32(how.scale)", "np.float32(how.scale / 2)"),
     ),
-    *linked("checks.json", ("check/rules/outputs.py", '"outputs fit the decoder', '"outputs suit the decoder')),
+    *linked("checks.json", ("check/rules/numbers.py", '"outputs fit the decoder', '"outputs suit the decoder')),
     *linked(
         "network_app/app_buffers.h",
         (
@@ -577,7 +579,7 @@ EDITS = (
         ("place/reloc/model_sources.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)"),
         ("place/reloc/compilation.py", '"-O3"', '"-O2"'),
         (
-            "steps/reloc_sources.py",
+            "steps/reloc_model.py",
             "else artifacts.ll_aton or given.runtime.version",
             "else (*(artifacts.ll_aton or given.runtime.version)[:3], 9)",
         ),
@@ -644,7 +646,7 @@ EDITS = (
     *edits(
         "prebuilt",
         f"{BOARD}/elsewhere/inputs/network.npy",
-        ("place/memory_plan/seeded_vectors.py", "n6build input {", "n6build inputs {"),
+        ("place/memory_plan/vectors.py", "n6build input {", "n6build inputs {"),
     ),
     *edits(
         "prebuilt",
@@ -762,32 +764,32 @@ _BY_REASON = {
     _OF_A_BOARD: """
         n6build.base.file_lock n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
-        n6build.describe.hardware.recovery_pin n6build.describe.hardware.fuse
+        n6build.describe.hardware.pins n6build.describe.hardware.fuse
         n6build.describe.hardware.npu_header
-        n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_fields n6build.steps.ask_board
-        n6build.steps.emulator n6build.steps.npu_trace_files n6build.describe.until
+        n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_lives n6build.steps.ask_board
+        n6build.steps.emulator n6build.steps.run_files n6build.describe.until
         n6build.describe.hardware.debug_port n6build.describe.choices n6build.describe.targets
-        n6build.steps.profile_files n6build.steps.sound_files n6build.steps.vision_files
+        n6build.steps.run_files n6build.steps.run_files n6build.steps.run_files
         n6build.steps.decoded_files n6build.judge.accuracy.boxes n6build.judge.postprocess.decode n6build.judge.postprocess.found
-        n6build.describe.hardware.gdb_registers
+        n6build.describe.hardware.blocks
         n6build.base.pictures n6build.board.virtual_board.camera n6build.board.virtual_board.pictures
-        n6build.describe.option_lists
+        n6build.describe.until
     """,
     _PLANS: """
-        n6build.base.walk n6build.describe.application_names
+        n6build.base.walk n6build.describe.application
         n6build.describe.folder_name n6build.describe.model n6build.describe.backend_names
         n6build.compile.device_headers n6build.compile.runtime_files n6build.compile.neural_art.backend
         n6build.describe.compiled_folder n6build.compile.st_edge_ai.compiler_profile n6build.compile.kernel_files
         n6build.compile.st_edge_ai.find n6build.base.paths n6build.base.version n6build.describe.option
-        n6build.describe.option_lists n6build.describe.preprocess n6build.describe.quantise
+        n6build.describe.until n6build.describe.preprocess n6build.describe.quantise
         n6build.describe.sample_files n6build.describe.tensorflow_models
         n6build.describe.host_program n6build.steps.plan_part
     """,
     _REFUSES: """
         n6build.describe.hardware.board_rules n6build.describe.relocatable_file n6build.compile.artifacts.c_info_pools
-        n6build.compile.artifacts.weights n6build.compile.artifacts.same_network n6build.compile.model_constants
-        n6build.compile.prebuilt.model_weights n6build.describe.compiled_from n6build.judge.own_blobs.structure
-        n6build.compile.reference.graph_checks n6build.compile.reference.nearest n6build.compile.reference.refusals
+        n6build.compile.artifacts.weights n6build.compile.artifacts.read_artifacts n6build.compile.model_constants
+        n6build.compile.prebuilt.backend n6build.describe.compiled_from n6build.judge.own_blobs.structure
+        n6build.compile.reference.graph_checks n6build.compile.reference.refusals n6build.compile.reference.refusals
         n6build.compile.reference.reference_options n6build.compile.reference.rules
         n6build.place.memory_plan.whole_image n6build.place.reloc.loader n6build.place.reloc.openmv
         n6build.place.reloc.verify
@@ -797,13 +799,13 @@ _BY_REASON = {
         n6build.compile.reference.external_ram n6build.compile.reference.traffic
     """,
     _NOT_IN_A_MODEL: """
-        n6build.compile.reference.dilation n6build.compile.reference.resizing n6build.compile.reference.int16
+        n6build.compile.reference.graph_rewrites n6build.compile.reference.resizing n6build.compile.reference.int16
         n6build.compile.reference.unsigned n6build.compile.reference.tflite_variables
-        n6build.compile.reference.batches n6build.compile.reference.detecting
+        n6build.compile.reference.compile_model
     """,
     _TOLD: """
-        n6build.compile.mpool n6build.compile.st_edge_ai.st_edge_ai_options n6build.steps.expected_times
-        n6build.compile.artifacts.c_info_costs
+        n6build.compile.mpool n6build.compile.st_edge_ai.st_edge_ai_options n6build.steps.network_times
+        n6build.compile.artifacts.c_info_pools
     """,
 }
 WITHOUT_BYTES = {
@@ -817,19 +819,14 @@ WITHOUT_BYTES = {
     "n6build.base.caller": "what messages call the program that was called",
     "n6build.base.processor": "the class of the processor, which is part of the signature",
     "n6build.compile.quantise.media": "pictures and sounds, of which no build here has one; tables, which a run takes",
-    "n6build.compile.quantise.pictures": "pictures, of which no build here has one",
-    "n6build.compile.quantise.sounds": "sounds, of which no build here has one",
-    "n6build.compile.quantise.tables": "inputs of a run, which are no product",
     "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
-    "n6build.compile.quantise.jobs": _SHAPES,
+    "n6build.compile.quantise.process": _SHAPES,
     "n6build.judge.accuracy.areas": "a class for each pixel, which no network of these builds has",
     "n6build.judge.accuracy.jobs": _SHAPES,
     "n6build.judge.accuracy.worker": "hands over jobs and answers of a process",
     "n6build.base.worker_process": "starts a process, and names its end",
-    "n6build.compile.quantise.process": "starts a process and reads its answer",
     "n6build.compile.quantise.sessions": "opens sessions of a library, whose own bytes count",
     "n6build.compile.quantise.tflite_shapes": "open sizes but for a batch, which no model of these builds has",
-    "n6build.compile.quantise.tflite_session": "opens interpreters of a library, whose own bytes count",
     "n6build.compile.quantise.worker": "hands over jobs and answers of a process",
     "n6build.describe.nearest_paths": "hints",
     "n6build.base.captured": "runs a tool, whose own bytes count",
@@ -838,8 +835,8 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.foreign_flags": "hints, and flags of ST's runtime, which these builds do not have",
     "n6build.base.findings": "findings, and the errors that they become",
-    "n6build.compile.prebuilt.weights_array": "reads weights that are a C array, of which no build here has one",
-    "n6build.compile.neural_art.guards": "memory around buffers, for which the build for the NPU does not ask",
+    "n6build.compile.prebuilt.imported": "reads weights that are a C array, of which no build here has one",
+    "n6build.compile.neural_art.placement": "memory around buffers, for which the build for the NPU does not ask",
     "n6build.judge.own_blobs.layers": "spares runs of layers that have not changed; what is told is of the blobs",
     "n6build.judge.own_blobs.model_program": "asks a program, whose answers are the proof's",
     "n6build.judge.own_blobs.epoch_grades": "rows of the page about a build",
@@ -847,11 +844,11 @@ WITHOUT_BYTES = {
     "n6build.judge.own_blobs.confirmed": "records of boards, of which these builds have none",
     "n6build.compile.artifacts.buffer_lives": "a picture in the page about a build",
     "n6build.compile.artifacts.timed_epochs": "rows of the page about a build and of the table of a run",
-    "n6build.compile.reference.folding": "no model of the project has anything that is folded",
+    "n6build.compile.reference.graph_rewrites": "no model of the project has anything that is folded",
     "n6build.compile.reference.schedule": "another order where that needs less memory, as in no model of the project",
     "n6build.compile.model_facts": "facts for checks, which refuse, and codes of operators: with wrong ones no model can be read",
     "n6build.compile.st_edge_ai.log": "what a tool has said: notes and errors",
-    "n6build.compile.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
+    "n6build.compile.lossless": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
     "n6build.base.regular_file": "opens files, and hands their bytes on as they are",
     "n6build.base.uses": "notes what was read",
     "n6build.base.svg": "pictures in the page about a build",

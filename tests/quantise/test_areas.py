@@ -10,7 +10,7 @@ import onnx
 import pytest
 from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import IoBuffer
-from n6build.compile.quantise.jobs import QuantiseJob
+from n6build.compile.quantise.process import QuantiseJob
 from n6build.compile.quantise.quantise_onnx import quantised
 from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess

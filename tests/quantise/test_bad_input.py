@@ -11,8 +11,7 @@ import onnx
 import pytest
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import quantise_onnx
-from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob
-from n6build.compile.quantise.process import answer_of
+from n6build.compile.quantise.process import QuantiseAnswer, QuantiseJob, answer_of
 from n6build.compile.quantise.quantise_onnx import quantised
 from n6build.describe.choices import Choices
 from n6build.describe.model import load_model

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 from n6build.base.errors import N6Error
 from n6build.compile.quantise.float_model import Input
-from n6build.compile.quantise.media import open_media
-from n6build.compile.quantise.pictures import read_picture
+from n6build.compile.quantise.media import open_media, read_picture, read_sound, read_table, read_wav
 from n6build.compile.quantise.samples import fitted
-from n6build.compile.quantise.sounds import read_sound, read_wav
-from n6build.compile.quantise.tables import read_table
 from n6build.describe.preprocess import Preprocess, Sound
 from n6build.describe.sample_files import sample_files
 from n6build.judge.accuracy.labels import folder_labels

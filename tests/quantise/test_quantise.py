@@ -13,15 +13,13 @@ import pytest
 from called import call
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import worker
-from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob
-from n6build.compile.quantise.process import answer_of
+from n6build.compile.quantise.process import QuantiseAnswer, QuantiseJob, answer_of
 from n6build.compile.quantise.quantise_onnx import quantised
 from n6build.compile.reference.compile_model import graph_of
 from n6build.describe.quantise import Method, Quantise
 from n6build.judge.accuracy.figures import Accuracy, lines_of
 from n6build.judge.accuracy.jobs import AccuracyJob
-from n6build.judge.accuracy.measure import Sums, decibels
-from n6build.judge.accuracy.run_both import measured
+from n6build.judge.accuracy.run_both import Sums, decibels, measured
 from onnx import TensorProto, helper
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -30,7 +28,7 @@ from trained_models import CLASSES, SHAPE, classifier
 MEASURED = """
 import resource, sys
 from dataclasses import replace
-from n6build.compile.quantise.jobs import Quantise, QuantiseJob
+from n6build.compile.quantise.process import Quantise, QuantiseJob
 from n6build.compile.quantise.quantise_onnx import quantised
 settings = replace(Quantise(), method="percentile", most=int(sys.argv[3]))
 quantised(QuantiseJob(sys.argv[1], (sys.argv[2],), settings, False))

@@ -12,8 +12,7 @@ from ai_edge_litert.interpreter import Interpreter
 from graph_models import Graph, Value
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import quantise_tflite, worker
-from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob
-from n6build.compile.quantise.process import answer_of
+from n6build.compile.quantise.process import QuantiseAnswer, QuantiseJob, answer_of
 from n6build.compile.quantise.quantise_tflite import quantised_tflite
 from n6build.compile.quantise.tflite_model import read_float_tflite
 from n6build.compile.reference.compile_model import graph_of

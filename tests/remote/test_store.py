@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from build_grid import Server
-from n6build.engine.remote.action_cache import known_result, remember_result
 from n6build.engine.remote.address import Access, parse_address
 from n6build.engine.remote.connection import Connection, connected
 from n6build.engine.remote.messages import message
+from n6build.engine.remote.server_store import known_result, remember_result
 from n6build.engine.remote.store import (
     EMPTY,
     Digest,

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.tell.editor_entries import LAUNCH_VERSION, TASKS_VERSION, Application, Server, launch_lists, task_lists
-from n6build.tell.editor_files import EntryList, fresh, merged
+from n6build.tell.editor_files import (
+    LAUNCH_VERSION,
+    TASKS_VERSION,
+    Application,
+    EntryList,
+    Server,
+    fresh,
+    launch_lists,
+    merged,
+    task_lists,
+)
 
 LISTS = [EntryList("tasks", "label", [{"label": "ours", "args": ["a"]}])]
 APPLICATION = Application(

@@ -15,9 +15,8 @@ from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, MAGIC, VERS
 from n6build.describe.hardware.boards import load_board
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
-from n6build.tell.explain_file import explain_file, explained_text
+from n6build.tell.explain_file import explain_file, explain_log, explained_text
 from n6build.tell.image_facts import Explained, explain_image
-from n6build.tell.log_facts import explain_log
 from samples import sample
 from trust.rom_signer import rom_keys
 from trust.rom_signer import signed as signed_for_rom

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.board.run.epoch_test_inputs import reading_others
+from n6build.board.run.epoch_test_run import reading_others
 from n6build.board.virtual_board.npu_record import NpuEpoch, UnitWork
 from n6build.compile.artifacts.description import EpochBlock
 from n6build.compile.artifacts.made_buffers import MadeBuffer

@@ -12,8 +12,7 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.board.run.compare import ComparedOutput, Verdict
-from n6build.board.run.ladder import epoch_counts, first_failed, ladder_lines, results_of
-from n6build.board.run.rungs import NETWORKS, START, VERSIONS
+from n6build.board.run.ladder import NETWORKS, START, VERSIONS, epoch_counts, first_failed, ladder_lines, results_of
 from n6build.board.run.session import NetworkOutcome
 from n6build.describe.choices import Choices
 from n6build.engine.closure import library_code

@@ -7,8 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from n6build.base.files import to_json
-from n6build.board.run.npu_epochs import first_inferences, hardware_epochs, with_npu_epochs
-from n6build.board.run.npu_table import npu_table
+from n6build.board.run.npu_epochs import first_inferences, hardware_epochs, npu_table, with_npu_epochs
 from n6build.board.run.session import read_outcome
 from n6build.board.virtual_board.npu_record import NpuEpoch, SaturatedChannel, Saturation, UnitWork
 from n6build.compile.artifacts.description import EpochBlock, EpochInfo

@@ -21,8 +21,7 @@ from n6build.engine.step import Call, Step
 from n6build.place.reloc.description import read_description
 from n6build.place.reloc.model_format import PARAMS_OFFSET_WORD
 from n6build.place.reloc.reader import parse_reloc_file
-from n6build.steps.foreign_model import given_network, make_foreign_model
-from n6build.steps.foreign_model_choices import as_the_models_are
+from n6build.steps.foreign_model import as_the_models_are, given_network, make_foreign_model
 from reloc.synthetic import POOLS, synthetic_model
 
 BOARD = load_board("nucleo-n657")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.compile.artifacts.c_info_costs import read_costs
+from n6build.compile.artifacts.c_info_pools import read_costs
 from n6build.compile.artifacts.description import EpochInfo, NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.prebuilt.imported import import_network

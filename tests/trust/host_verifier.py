@@ -20,7 +20,7 @@ from n6build.describe.formats.release import MOST_KEYS
 from n6build.place.trust.anchor import board_identity
 from n6build.place.trust.keys import public_point
 from n6build.place.trust.release import release_bytes, subject
-from n6build.steps.format_headers import FORMATS
+from n6build.steps.firmware_headers import FORMATS
 
 BOARD = "nucleo-n657"
 BEARSSL = FIRMWARE / "third_party" / "bearssl"

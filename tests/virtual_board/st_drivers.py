@@ -7,7 +7,7 @@ from pathlib import Path
 
 from firmware_build import bring_up, build
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
+from n6build.describe.hardware.program_places import fsbl_ram, program_script
 from samples import sample
 
 from virtual_board.small_programs import PROGRAMS

@@ -18,7 +18,7 @@ from n6build.board.virtual_board.run import Limits, RunResult
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
-from n6build.describe.hardware.linker_script import fsbl_ram, program_script
+from n6build.describe.hardware.program_places import fsbl_ram, program_script
 
 from virtual_board.small_programs import PROGRAMS, boot
 from virtual_board.test_findings import SUM, WEIGHTS

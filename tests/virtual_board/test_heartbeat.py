@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD
-from n6build.board.virtual_board import heartbeat
-from n6build.board.virtual_board.guest_time import GuestTime, Progress
-from n6build.board.virtual_board.heartbeat import Heartbeat
+from n6build.board.virtual_board import guest_time as module
+from n6build.board.virtual_board.guest_time import GuestTime, Heartbeat, Progress
 from n6build.board.virtual_board.source_lines import Places
 
 
@@ -22,7 +21,7 @@ def guest_time(folder: Path, *values: int) -> GuestTime:
 def test_a_silent_run_shows_its_instructions_and_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(heartbeat, "EVERY_S", 0.0)
+    monkeypatch.setattr(module, "EVERY_S", 0.0)
     Heartbeat(guest_time(tmp_path, 9, 2_000_000, 0x34000400, 0, 0), Places([])).look()
     assert capsys.readouterr().out.strip() == "Running 2,000,000 instructions, at 0x34000400"
 
@@ -30,7 +29,7 @@ def test_a_silent_run_shows_its_instructions_and_place(
 def test_it_shows_the_register_that_the_program_waits_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(heartbeat, "EVERY_S", 0.0)
+    monkeypatch.setattr(module, "EVERY_S", 0.0)
     Heartbeat(guest_time(tmp_path, 9, 5, 0x34000400, 0x56028004, 70_000), Places([]), BOARD.soc).look()
     assert "waiting for 0x56028004 RCC SR, 70,000 reads" in capsys.readouterr().out
 

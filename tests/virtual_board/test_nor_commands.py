@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD
+from n6build.board.virtual_board.board_values import parameter_tables
 from n6build.board.virtual_board.run import Limits, RunResult
-from n6build.board.virtual_board.sfdp import parameter_tables
 
 from virtual_board.small_programs import boot_program
 

@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.profile import Profile, profile_lines, read_profile
 from n6build.board.virtual_board.run import NorBoot, RunResult, run_emulator
-from n6build.steps.profile_files import profiled, run_outputs
+from n6build.steps.run_files import profiled, run_outputs
 
 from virtual_board.small_programs import build_alone
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.board.virtual_board.sfdp import parameter_tables
+from n6build.board.virtual_board.board_values import parameter_tables
 from n6build.describe.hardware.boards import load_board
 
 BOARD = load_board("stm32n6570-dk")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.cli.places import CMAKE_FOLDER, MAKEFILE
+from n6build.cli.host_files import CMAKE_FOLDER, MAKEFILE
 
 from benchmarks.measure import FIGURES, ROOT, SETTLED_S, Row, Rows, least, run
 

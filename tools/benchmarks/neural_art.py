@@ -32,9 +32,9 @@ from n6build.judge.npu.settings import epochs_of_blob
 from n6build.judge.npu.source_settings import epochs_of_source
 from n6build.judge.own_blobs.agreement import Agreement
 from n6build.judge.own_blobs.envelope import Grade
+from n6build.judge.own_blobs.figures import whole_work, work_of_operators
 from n6build.judge.own_blobs.make_blobs import compiled_and_proved
 from n6build.judge.own_blobs.reference_tensors import reference_tensors
-from n6build.judge.own_blobs.workload import whole_work, work_of_operators
 from n6build.judge.timing.conditions import conditions_of
 from n6build.judge.timing.expected import expected_time
 from n6build.judge.timing.model import read_model

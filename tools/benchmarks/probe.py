@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from n6build.board.flash.choose import choose_programmer
 from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import choose_programmer
 from n6build.board.flash.sectors import sectors_of
 from n6build.describe.hardware.boards import load_board
 from patience import wait_until

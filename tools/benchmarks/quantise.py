@@ -16,14 +16,14 @@ from benchmarks.measure import FIGURES, Rows, run
 
 _WORKER = """
 import sys
-from n6build.compile.quantise.jobs import Quantise, QuantiseJob
+from n6build.compile.quantise.process import Quantise, QuantiseJob
 from n6build.compile.quantise.quantise_onnx import quantised
 quantised(QuantiseJob(sys.argv[1], (sys.argv[2],), Quantise(method=sys.argv[3]), True))
 """
 _MEASURED = """
 import sys
 from pathlib import Path
-from n6build.compile.quantise.jobs import Quantise, QuantiseJob
+from n6build.compile.quantise.process import Quantise, QuantiseJob
 from n6build.compile.quantise.quantise_onnx import quantised
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.run_both import measured

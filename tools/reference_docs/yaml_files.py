@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from n6build.compile.neural_art.neural_art_options import NpuOptions
+from n6build.compile.neural_art.backend import NpuOptions
 from n6build.compile.st_edge_ai.st_edge_ai_options import CompilerOptions
 from n6build.describe.hardware.board import BoardFile
 from n6build.describe.hardware.i2c import I2cPart

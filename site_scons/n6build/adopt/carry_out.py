@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.adopt.build_scripts import KINDS
 from n6build.adopt.compiler import write_compiler
-from n6build.adopt.kinds import KINDS
 from n6build.adopt.lines import Adoption, adoption_of
 from n6build.adopt.programs import Program
 from n6build.adopt.project import Application, Project, read_project

@@ -11,11 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.adopt.cmake_file import CMakeText, read_cmake
+from n6build.adopt.build_scripts import Kind, scripts_in
 from n6build.adopt.cube_ide import read_cube_project
-from n6build.adopt.kinds import Kind
-from n6build.adopt.linker_script import scripts_in
-from n6build.adopt.make_file import read_makefile
+from n6build.adopt.script_programs import CMakeText, read_cmake, read_makefile
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
 from n6build.base.walk import Tree

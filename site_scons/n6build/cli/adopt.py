@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.adopt.kinds import KINDS
+from n6build.adopt.build_scripts import KINDS
 from n6build.cli.arguments import CommandParser, options_in
 
 HELP = "reads an existing STM32N6 project, lists its parts and the missing ones, and adds n6build to its build script"

@@ -6,9 +6,10 @@ Only steps that are not up to date are done.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +20,12 @@ from n6build.base.environment import option_values, project_folder, read_environ
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.base.paths import project_path
+from n6build.base.regular_file import content_of
 from n6build.base.uses import distrust_earlier_builds
 from n6build.cli.arguments import Asked
-from n6build.cli.host_files import write_compilations, write_makefile
-from n6build.cli.host_line import in_host, scripts_of
+from n6build.cli.host_files import check_folder, write_compilations, write_makefile
 from n6build.cli.json_output import json_of, print_json
 from n6build.cli.lists import desk_of, list_data, print_list
-from n6build.cli.places import check_folder
 from n6build.describe.choices import Choices, choices_of
 from n6build.describe.invocation import Invocation
 from n6build.describe.option import chosen
@@ -42,6 +42,60 @@ from n6build.engine.plan import Plan
 from n6build.engine.progress import announce_lines, forget_error, note_error, say_times
 from n6build.engine.remote.shared import Sharing, shared_steps
 from n6build.steps.planning import planned
+
+_LARGEST = 1 << 20
+_CALL = re.compile(r"n6build\.mk|n6build +--makefile|n6build_add_network")
+
+
+def scripts_of(host: str) -> list[str]:
+    """Return the files that a host names in one text, separated by spaces.
+
+    If the text is the name of one file, it is this file.
+    """
+    return [host] if os.path.isfile(host) else host.split()
+
+
+def in_host(error: N6Error, scripts: Iterable[str], given: Mapping[str, str]) -> N6Error:
+    """Return the error with the host's line in front, if that can be found.
+
+    Args:
+        error: Error about an option of the host.
+        scripts: Build scripts of the host.
+        given: Value of each option by its name.
+    """
+    place = _place(error, scripts, given)
+    if not place:
+        return error
+    where = f"{place}: {error.where}" if error.where else place
+    return N6Error(error.id, error.what, where=where, hint=error.hint)
+
+
+def _place(error: N6Error, scripts: Iterable[str], given: Mapping[str, str]) -> str:
+    said = f"{error.where or ''} {error.what}"
+    blamed = [name for name, value in given.items() if f"'{name}" in said or (value and value in said)]
+    found = ""
+    for file in scripts:
+        for number, text in enumerate(_lines(Path(file)), 1):
+            code = text.partition("#")[0]
+            if any(_sets(name, given[name], code) for name in blamed):
+                return f"{file}:{number}"
+            if _CALL.search(code):
+                found = found or f"{file}:{number}"
+    return found
+
+
+def _sets(name: str, value: str, code: str) -> bool:
+    assigned = re.search(rf"\bN6_{re.escape(name.upper())}\b *[:?+!]*=", code)
+    return assigned is not None or f"{name}=" in code or (bool(value) and "N6_OPTIONS" in code and value in code)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if not path.is_file() or os.path.getsize(path) > _LARGEST:
+            return []
+        return content_of(path).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
 
 
 def carry_out(asked: Asked) -> None:

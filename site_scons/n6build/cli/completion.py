@@ -24,7 +24,7 @@ from n6build.describe.choices import PROGRAMMERS
 from n6build.describe.hardware.boards import home_of_board, known_boards, load_board
 from n6build.describe.model import known_models
 from n6build.describe.option import Option
-from n6build.describe.option_lists import MODES
+from n6build.describe.until import MODES
 
 SHELLS = ("bash", "zsh", "fish")
 # Words that n6build answers without a command.

@@ -18,7 +18,7 @@ from n6build.base.errors import N6Error
 from n6build.board.flash.probes import PROGRAMMERS
 from n6build.compile.device_headers import HINT, find_device_headers
 from n6build.compile.st_edge_ai.find import find_tool
-from n6build.judge.compare.installed import INSTALL
+from n6build.judge.compare.limits import INSTALL
 from n6build.judge.npu.uses import modelled_lines
 
 

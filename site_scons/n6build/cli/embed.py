@@ -13,12 +13,11 @@ from pathlib import Path
 from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.files import write_atomically
 from n6build.cli.arguments import CommandParser
-from n6build.cli.host_files import caller_script, write_compilations
-from n6build.cli.places import check_folder
+from n6build.cli.host_files import caller_script, check_folder, write_compilations
 from n6build.describe.choices import choices_of
 from n6build.describe.project_settings import resolve
 from n6build.describe.targets import COMPILE_COMMANDS
-from n6build.engine.known_code import keep_known_code
+from n6build.engine.known_files import keep_known_code
 from n6build.engine.local import local_site
 from n6build.engine.lock import locked_build_folder
 from n6build.steps.planning import planned

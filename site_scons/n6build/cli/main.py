@@ -104,7 +104,7 @@ def _begin(words: list[str]) -> None:
 
         print(f"n6build {version()}", flush=True)
     elif command in ("--makefile", "--cmake-dir", "--include-dir", "--scons-dir"):
-        from n6build.cli.places import PLACES
+        from n6build.cli.host_files import PLACES
 
         print(PLACES[command], flush=True)
     elif not _is_own_command(command, rest):

@@ -37,8 +37,7 @@ def survey(words: Sequence[str]) -> None:
     from n6build.cli.json_output import print_json
     from n6build.describe.hardware.boards import home_of_board, load_board
     from n6build.survey.kinds import Wishes
-    from n6build.survey.survey import KINDS, rows_of, tree_of
-    from n6build.survey.table import counts_text, show_head, show_row
+    from n6build.survey.survey import KINDS, counts_text, rows_of, show_head, show_row, tree_of
 
     asked = survey_parser().parse_intermixed_args(words)
     given = options_in(asked.options, _OPTIONS)

@@ -12,8 +12,8 @@ from math import isfinite
 from typing import Any, Literal, cast
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.compile.lossless import Number, parse_strict, strict_text
 from n6build.compile.memory_pools import MemoryPool
-from n6build.compile.strict_json import Number, parse_strict, strict_text
 from n6build.describe.hardware.soc import Level
 
 _MAGNITUDES = {"BYTES": 1, "KBYTES": 1 << 10, "MBYTES": 1 << 20}

@@ -10,7 +10,7 @@ from typing import Literal
 from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error
 from n6build.base.members import member_names
-from n6build.describe.application_names import APPLICATION_HELP, APPLICATIONS
+from n6build.describe.application import APPLICATION_HELP, APPLICATIONS
 from n6build.describe.backend_names import backend_names
 from n6build.describe.host_program import HostProgram
 from n6build.describe.option import (
@@ -30,9 +30,8 @@ from n6build.describe.option import (
     switch,
     word,
 )
-from n6build.describe.option_lists import modes_of
 from n6build.describe.targets import FLASHING, MCUBOOT, ON_A_BOARD, RECOVER, TALKING
-from n6build.describe.until import Until, parse_until
+from n6build.describe.until import Until, modes_of, parse_until
 
 # Value of an option for a folder that n6build looks for itself.
 AUTO = "auto"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from n6build.describe.option import parsed, path, size, switch, word
-from n6build.describe.shard import Shard, parse_shard
+from n6build.describe.until import Shard, parse_shard
 
 
 @dataclass(frozen=True)

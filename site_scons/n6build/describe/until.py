@@ -1,13 +1,77 @@
-"""Option until: the event that ends a run on the virtual board."""
+"""Values of options with a form of their own: until, shard, lists of words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
-from n6build.base.errors import N6Error
+from n6build.base.errors import N6Error, did_you_mean
 from n6build.describe.option import Setting
+
+T = TypeVar("T")
+
+MOST_SHARDS = 1000
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a matrix.
+
+    Attributes:
+        number: Number of the part, from 1 to `count`.
+        count: Number of all parts.
+    """
+
+    number: int
+    count: int
+
+    def part_of(self, whole: Sequence[T]) -> Sequence[T]:
+        """Return the elements that belong to this part.
+
+        Every element belongs to one part. Neighbours go to different parts, since they take about
+        as long.
+        """
+        return whole[self.number - 1 :: self.count]
+
+
+def parse_shard(setting: Setting) -> Shard | None:
+    """Return the part in a setting, None if nothing is given.
+
+    Raises:
+        N6Error: N6-OPTION-002 for another text.
+    """
+    if not setting.value:
+        return None
+    found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", setting.value)
+    number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 0 < number <= count <= MOST_SHARDS:
+        what = f"'{setting.value}' is not a shard of a matrix"
+        hint = f"write for example shard=3/8, the third of eight shards; at most {MOST_SHARDS}"
+        raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
+    return Shard(number, count)
+
+
+# Modes of a run, with the names of ST's load-and-run.
+MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
+
+
+def modes_of(setting: Setting) -> tuple[str, ...]:
+    """Return the modes, sorted.
+
+    Raises:
+        N6Error: N6-OPTION-002 if one is unknown, or two exclude each other.
+    """
+    modes = {word.strip() for word in setting.value.split(",") if word.strip()}
+    for unknown in sorted(modes - set(MODES)):
+        raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))
+    # The clock of a program that is already on the board is fixed.
+    for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
+        if {one, other} <= modes:
+            raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
+    return tuple(sorted(modes))
+
 
 Kind = Literal["text", "symbol", "address", "instructions", "frames"]
 

@@ -22,7 +22,7 @@ from n6build.base import uses
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.engine import ask
-from n6build.engine.known_code import states_of_code
+from n6build.engine.known_files import states_of_code
 from n6build.engine.ledger import FOLDER
 from n6build.engine.perform import Site
 from n6build.engine.progress import LAST_ERROR

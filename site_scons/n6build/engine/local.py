@@ -5,18 +5,132 @@ Steps that are up to date are not done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from n6build.base.environment import makeflags
-from n6build.engine.jobs import open_slots
-from n6build.engine.known_code import keep_known_code, known_code
-from n6build.engine.known_files import keep_known_files, remember_known_files
+from n6build.engine.known_files import keep_known_code, keep_known_files, known_code, remember_known_files
 from n6build.engine.ledger import read_ledger
 from n6build.engine.perform import Site, is_current, perform
 from n6build.engine.plan import Plan, joined, needs_of, step_for
 from n6build.engine.step import Step
+
+_OPTIONS = ("--jobserver-auth=", "--jobserver-fds=")
+_FIFO = "fifo:"
+# A token may come back from another job without notice to this process.
+_RETRY_S = 0.05
+
+
+@dataclass
+class Slots:
+    """Slots for steps.
+
+    The first one is always free, since the caller has a slot for this build itself.
+
+    Attributes:
+        limit: Most steps at a time.
+        tokens: Descriptors to read tokens from and to write them to; None without a jobserver.
+        retry_s: Seconds after which a step that got no slot tries again; None if only the end of a
+            step frees one.
+    """
+
+    limit: int
+    tokens: tuple[int, int] | None = None
+    retry_s: float | None = None
+    _used: int = 0
+    _held: list[bytes] = field(default_factory=list)
+
+    def acquire(self) -> bool:
+        """Take a slot if one is free, without waiting."""
+        if self._used >= self.limit:
+            return False
+        if self._used and self.tokens:
+            token = _read(self.tokens[0])
+            if not token:
+                return False
+            self._held.append(token)
+        self._used += 1
+        return True
+
+    def release(self) -> None:
+        """Give a slot back."""
+        self._used -= 1
+        if self._held and self.tokens:
+            os.write(self.tokens[1], self._held.pop())
+
+    def release_all(self) -> None:
+        """Give back the slots that are still taken."""
+        while self._used:
+            self.release()
+
+
+@contextmanager
+def open_slots(jobs: int | None, makeflags: str = "") -> Iterator[Slots]:
+    """Open the slots of a build, and give all of them back at its end.
+
+    Args:
+        jobs: Steps at a time that the caller asked for; None for the jobserver's number, or one for each CPU.
+        makeflags: Variable MAKEFLAGS, in which make names its jobserver.
+    """
+    opened = None if jobs else _opened(makeflags)
+    if opened is None:
+        yield Slots(jobs or os.cpu_count() or 1)
+        return
+    slots = Slots(max(2, os.cpu_count() or 1) * 64, opened, _RETRY_S)
+    try:
+        yield slots
+    finally:
+        slots.release_all()
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+def _opened(makeflags: str) -> tuple[int, int] | None:
+    """Open both ends of the jobserver; return None if this process may use none."""
+    named = [word.partition("=")[2] for word in makeflags.split() if word.startswith(_OPTIONS)]
+    if not named:
+        return None
+    try:
+        if named[-1].startswith(_FIFO):
+            return _pair(named[-1].removeprefix(_FIFO), named[-1].removeprefix(_FIFO))
+        ends = [int(number) for number in named[-1].split(",")]
+        # make closes its pipe for recipes without '+', so that a number may be that of another file by now.
+        if len(ends) != 2 or min(ends) < 0 or not all(stat.S_ISFIFO(os.fstat(end).st_mode) for end in ends):
+            return None
+        # The pipe is shared with make. Opened as another file, it can be read without blocking.
+        return _pair(*(f"/proc/self/fd/{end}" for end in ends))
+    except (OSError, ValueError):
+        return None
+
+
+def _pair(read: str, write: str) -> tuple[int, int]:
+    """Open a pipe for reading and for writing.
+
+    Raises:
+        OSError: The pipe cannot be opened.
+        ValueError: The file is not a pipe.
+    """
+    reader = os.open(read, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISFIFO(os.fstat(reader).st_mode):
+            raise ValueError("not a pipe")
+        return reader, os.open(write, os.O_WRONLY | os.O_CLOEXEC)
+    except BaseException:
+        os.close(reader)
+        raise
+
+
+def _read(descriptor: int) -> bytes:
+    """Read one token; the result is empty if there is none now, or if make has ended."""
+    try:
+        return os.read(descriptor, 1)
+    except BlockingIOError:
+        return b""
 
 
 def local_site(build: Path, environment: Mapping[str, str], *, may_write: bool = True) -> Site:

@@ -251,7 +251,7 @@ def _found(step: Step, read: Iterable[str], clock: int) -> dict[str, str]:
         clock: Time of the file system when the step began; a header that is edited meanwhile is
             compiled again.
     """
-    from n6build.engine.includes import absent_headers  # noqa: PLC0415
+    from n6build.engine.depfile import absent_headers  # noqa: PLC0415
 
     files = list(read)
     absent = absent_headers((*step.sources, *files), step.include_folders) if step.include_folders or files else []

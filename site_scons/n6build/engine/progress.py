@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from n6build.base.console import line, printable, say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
+from n6build.engine.ledger import FOLDER
 from n6build.engine.perform import Site
 from n6build.engine.step import Step
 
@@ -59,7 +61,7 @@ def say_times(site: Site) -> None:
 
 def say_kept(build: Path) -> None:
     """Print the files that are still in the build folder after it was cleaned."""
-    from n6build.engine.leftovers import tidied  # noqa: PLC0415 - a build with nothing to do imports this module.
+    from n6build.engine.progress import tidied  # noqa: PLC0415 - a build with nothing to do imports this module.
 
     for path, why in tidied(build):
         say("Kept", path, why)
@@ -88,3 +90,28 @@ def note_error(error: N6Error, build: Path) -> None:
     """
     with suppress(N6Error):
         write_atomically(build / LAST_ERROR, to_json(error.as_dict()))
+
+
+# Files that no step makes.
+_BESIDE_STEPS = (LAST_ERROR, "plan.json", "plan.svg")
+_WHY = {"virtual_board": "memories of the virtual boards", FOLDER: "records and the lock of builds"}
+
+
+def tidied(build: Path) -> list[tuple[str, str]]:
+    """Remove files that no step makes, and folders that have become empty.
+
+    Args:
+        build: Folder of all build products.
+
+    Returns:
+        Path and reason of all that stays in the folder.
+    """
+    for name in _BESIDE_STEPS:
+        (build / name).unlink(missing_ok=True)
+    for folder, _, _ in os.walk(build, topdown=False):
+        with suppress(OSError):  # Folders that are not empty stay.
+            os.rmdir(folder)
+    if not build.is_dir():
+        return []
+    left = sorted(path.name for path in build.iterdir())
+    return [(f"{build.name}/{name}", _WHY.get(name, "of other builds")) for name in left]

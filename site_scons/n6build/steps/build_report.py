@@ -39,7 +39,7 @@ from n6build.place.image.sizes import program_extent
 from n6build.place.memory_plan.plan import read_plan
 from n6build.steps.board_files import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.expected_times import expected_times
+from n6build.steps.network_times import expected_times
 from n6build.tell import html
 from n6build.tell.collect import collect
 from n6build.tell.content import NetworkSection, NpuSection, RunSection, report_json

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.check.checked_board import CheckedBoard, checked_board
-from n6build.check.run import run_checks
+from n6build.check.run import described, raise_if_failed, read_results, run_checks
 from n6build.check.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_facts import ModelFacts, read_model_facts
@@ -33,7 +34,39 @@ from n6build.place.reloc.openmv import refused_in_heap
 from n6build.place.reloc.reader import read_reloc_file
 from n6build.place.reloc.slots import executable_ram_part
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.foreign_program import GivenProgram, read_foreign_program
+from n6build.steps.foreign_image import GivenProgram, read_foreign_program
+
+
+def verdict_step(output: str, checks: str) -> Step:
+    """Return the step that prints the results of the checks.
+
+    Args:
+        output: Path of checks.txt.
+        checks: Path of checks.json.
+    """
+    return Step(
+        verb="Verdict",
+        stage="checks",
+        outputs=(output,),
+        sources=(checks,),
+        function="n6build.steps.checks:make_verdict",
+        # The checks print their own lines.
+        quiet=True,
+    )
+
+
+def make_verdict(call: Call) -> None:
+    """Print the results, and write checks.txt unless a check has failed.
+
+    Raises:
+        N6Error: The error of the failed check.
+    """
+    results = read_results(call.sources[0])
+    lines = list(described(results))
+    for verb, text in lines:
+        say(verb, text)
+    raise_if_failed(results)
+    write_atomically(call.outputs[0], "".join(f"{verb:<9}{text}\n" for verb, text in lines))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from n6build.engine.plan import Plan
 from n6build.engine.signature import modules_behind
 from n6build.engine.step import Step, canonical
 
-FUNCTION = "n6build.steps.image_provenance:make_image_provenance"
+FUNCTION = "n6build.steps.origin_files:make_image_provenance"
 
 
 def with_code(plan: Plan, code: Code) -> Plan:

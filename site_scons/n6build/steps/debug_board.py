@@ -12,12 +12,12 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import to_json, write_atomically
-from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.debug import PORT, serve_debugger
 from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
+from n6build.describe.hardware.blocks import FILE, gdb_registers
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.gdb_registers import FILE, gdb_registers
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target

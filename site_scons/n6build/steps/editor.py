@@ -16,15 +16,17 @@ from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.virtual_board.run import GDB_PORT
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.tell.editor_entries import (
+from n6build.tell.editor_files import (
     LAUNCH_VERSION,
     TASKS_VERSION,
     Application,
+    EntryList,
     Server,
+    fresh,
     launch_lists,
+    merged,
     task_lists,
 )
-from n6build.tell.editor_files import EntryList, fresh, merged
 
 FOLDER = ".vscode"
 

@@ -14,7 +14,7 @@ from n6build.base import c_format
 from n6build.base.files import digest_of, remembered
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.flash.survey import writes_noted

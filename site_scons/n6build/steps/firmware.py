@@ -17,18 +17,19 @@ from n6build.engine.step import Step, output_with, outputs_of
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
 from n6build.place.trust.choice import Trust
 from n6build.steps.board_headers import board_header_steps
-from n6build.steps.boot_image import boot_image_step
+from n6build.steps.boot_image import boot_image_step, signed_image_step
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.field_header import field_header_step
-from n6build.steps.format_headers import format_headers_step
-from n6build.steps.kernel_header_files import kernel_headers_step
+from n6build.steps.firmware_headers import (
+    field_header_step,
+    format_headers_step,
+    kernel_headers_step,
+    program_script_step,
+    soc_header_steps,
+    trust_header_step,
+)
 from n6build.steps.plan_memory import version_header_of
-from n6build.steps.program_script import program_script_step
-from n6build.steps.signed_image import signed_image_step
 from n6build.steps.signing_settings import Signing, release_objects, trust_objects, trusting
-from n6build.steps.soc_headers import soc_header_steps
-from n6build.steps.trust_header import trust_header_step
 
 # Files of firmware/appli that both kinds of application use.
 _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")

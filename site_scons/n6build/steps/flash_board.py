@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
-from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
 from n6build.board.flash.programmer import Identity, Programmer
 from n6build.board.flash.receipt import Receipt, write_receipt

@@ -1,8 +1,4 @@
-"""Stage 4 for relocatable models with two slots: writes new models to free slots.
-
-On the virtual board this succeeds only if the board starts the new models. A real board decides at its
-next start. The models of a signed release wait for their Appli, which is programmed last.
-"""
+"""Stage 4 for two slots: writes an Appli (trial=on) or relocatable models to free slots."""
 
 from __future__ import annotations
 
@@ -11,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.files import read_bytes
 from n6build.base.span import Span
-from n6build.board.flash.announce import announce, say_flashed
-from n6build.board.flash.appli_update import kept_appli
-from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
+from n6build.board.flash.appli_update import kept_appli, plan_appli
 from n6build.board.flash.model_update import check_running, plan_updates, read_running, remember_running, running_of
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock, carry_out
 from n6build.board.flash.receipt import VIRTUAL, write_receipt
 from n6build.board.flash.sectors import sectors_of
@@ -28,6 +25,57 @@ from n6build.place.trust.release import find_release
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
+
+
+def flash_appli_step(output: str, image: str, board: Board, target: Target, after: Sequence[str]) -> Step:
+    """Return the step that programs the Appli into its free slot.
+
+    Args:
+        output: Path of the receipt.
+        image: Appli with its boot header.
+        board: Board with two slots of the Appli.
+        target: Board and programmer.
+        after: Receipts of the other images.
+    """
+    return Step(
+        verb="Flash",
+        stage="flash",
+        outputs=(output,),
+        sources=(image,),
+        parameters=to_parameters(target),
+        state=(target.virtual_board, *boards_folders(board)),
+        after=tuple(after),
+        function="n6build.steps.flash_models:perform_flash_appli",
+        shared=False,
+    )
+
+
+def perform_flash_appli(call: Call) -> None:
+    """Program the Appli into its free slot, and write the receipt."""
+    target = call.parameters_as(Target)
+    board = board_as_chosen(Path(target.file), target.board)
+    assert board.trial is not None
+    assert board.trial.appli is not None
+    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
+    image = call.sources[0]
+    with board_lock(programmer):
+        # Identify the board before reading from it: another board's flash would be read in the wrong way.
+        identity = checked_identity(programmer, board)
+
+        def read(address: int, size: int) -> bytes:
+            return programmer.read([Span(address, size)])[0]
+
+        slots = (board.slots.appli, board.trial.appli)
+        update = plan_appli(read_bytes(image), slots, board.trial, read, image.name)
+        wanted = sectors_of([(update.address, update.stored)], board.nor.sector)
+        flash = planned(wanted, programmer, board, identity, target)
+        warn_of_fuses(target.counter, board)
+        announce(flash, programmer, dry=False)
+        carry_out(flash, programmer)
+    what = "written to" if update.is_new else "already in"
+    say("Update", "Appli", f"{what} slot {update.letter} as revision {update.revision}")
+    say_flashed(flash, programmer, board, starts_from_ram=target.start == "ram")
+    write_receipt(call.outputs[0], receipt_of(flash, board, programmer))
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,20 @@
-"""Step that reports the use of each memory region, as a table and JSON."""
+"""Steps that report the sizes of images, their changes, and sectors not flashed yet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.console import say, show
+from n6build.base.console import kib, say, show
 from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.base.size_text import counted
 from n6build.base.version import version
+from n6build.board.flash.program import lacking_now
+from n6build.board.flash.receipt import VIRTUAL_RECORD
+from n6build.board.flash.record import records_folder
+from n6build.board.flash.sectors import bytes_of, wanted_sectors
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.program_places import places_of
 from n6build.describe.hardware.slots import BoardFlash, flash_of
@@ -16,7 +22,97 @@ from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.image.manifest import FlashManifest, read_manifest
 from n6build.place.image.sizes import pool_uses, region_uses, size_table
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
-from n6build.tell.figures import SizesFile, sizes_json, sizes_of
+from n6build.tell.figures import SizesFile, read_sizes, sizes_json, sizes_of
+from n6build.tell.merge import check_base, write_merge_report
+
+
+@dataclass(frozen=True)
+class MergeReportParameters:
+    """Parameters of the step.
+
+    Attributes:
+        base: The second source is the base.
+    """
+
+    base: bool
+
+
+def merge_report_step(folder: str, sizes: str, base: str) -> Step:
+    """Return the step that writes the merge report.
+
+    Args:
+        folder: Folder of the report.
+        sizes: Path of sizes.json of this build.
+        base: Path of sizes.json of the base branch; empty if there is none.
+
+    Raises:
+        N6Error: N6-SIZES-003 if the base is a file of this build.
+    """
+    outputs = tuple(f"{folder}/merge_report.{suffix}" for suffix in ("md", "json"))
+    check_base(base, (*outputs, sizes))
+    return Step(
+        verb="Compare",
+        stage="report",
+        outputs=outputs,
+        sources=(sizes, *([project_path(base)] if base else [])),
+        parameters=to_parameters(MergeReportParameters(bool(base))),
+        function="n6build.steps.image_sizes:perform_merge_report",
+    )
+
+
+def perform_merge_report(call: Call) -> None:
+    """Write merge_report.md and merge_report.json, and print the verdict."""
+    given = call.parameters_as(MergeReportParameters)
+    base = read_sizes(call.sources[1]) if given.base else None
+    write_merge_report(call.outputs[0].parent, read_sizes(call.sources[0]), base)
+
+
+@dataclass(frozen=True)
+class MissingSectorsParameters:
+    """Parameters of the step.
+
+    Attributes:
+        virtual_board: Folder of the virtual board.
+    """
+
+    virtual_board: str
+
+
+def lacking_step(output: str, manifest: str, images: Sequence[str], virtual_board: str) -> Step:
+    """Return the step that reports sectors to program.
+
+    Args:
+        output: Path of to_flash.txt.
+        manifest: Path of flash_manifest.json.
+        images: Files that the manifest lists.
+        virtual_board: Folder of the virtual board.
+    """
+    return Step(
+        verb="Lacking",
+        stage="image",
+        outputs=(output,),
+        sources=(manifest, *images),
+        parameters=to_parameters(MissingSectorsParameters(virtual_board)),
+        state=(virtual_board,),
+        function="n6build.steps.image_sizes:make_missing_sectors",
+        quiet=True,
+    )
+
+
+def make_missing_sectors(call: Call) -> None:
+    """Report the number of sectors to program, from the records; no board is accessed."""
+    folder = Path(call.parameters_as(MissingSectorsParameters).virtual_board)
+    manifest = read_manifest(call.sources[0])
+    wanted = wanted_sectors(manifest, call.sources[0].parent)
+    everything = f"{counted(len(wanted), 'sector')} ({kib(bytes_of(wanted))})"
+    found = lacking_now(wanted, manifest.board, [folder / VIRTUAL_RECORD, *records_folder().glob("*.json")])
+    if found is None:
+        say("To flash", f"{everything}, all of it: n6build has no record of such a board")
+    else:
+        name, sectors, size = found
+        lacking = f"{counted(sectors, 'sector')} ({kib(size)}) that differ on board {name}"
+        say("To flash", lacking if sectors else f"nothing: board {name} is up to date")
+    write_atomically(call.outputs[0], f"{everything} of {manifest.board}'s flash\n")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
-from n6build.board.run.rungs import RUNGS, WHOLE
+from n6build.board.run.ladder import RUNGS, WHOLE
 from n6build.compile.application.vision_project import VisionProject, is_project, read_vision_project
 from n6build.compile.device_headers import check_device_header
 from n6build.compile.ll_aton import version_text
@@ -25,7 +25,7 @@ from n6build.place.memory_plan.plan import application_name
 from n6build.place.reloc.openmv import Firmware, check_version, read_firmware
 from n6build.place.trust.choice import Trust
 from n6build.place.trust.encryption import Encryption
-from n6build.steps.foreign_model_choices import as_the_models_are
+from n6build.steps.foreign_model import as_the_models_are
 from n6build.steps.goal_checks import ALL_BOARDS
 from n6build.steps.network import Stage1
 from n6build.steps.quantise_model import with_int8_file

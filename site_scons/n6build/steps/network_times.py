@@ -10,7 +10,8 @@ from n6build.base.console import say, show
 from n6build.base.files import to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.board.run.counted import counted_in
-from n6build.board.run.session import read_outcome
+from n6build.board.run.session import Outcome, read_outcome
+from n6build.compile.artifacts.description import NetworkArtifacts
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
@@ -22,6 +23,25 @@ from n6build.judge.timing.timing_table import board_lines, change_lines, time_li
 from n6build.judge.timing.what_if import Change, changes
 from n6build.steps.board_files import BoardChoice, board_as_chosen, board_files, choice_of
 from n6build.steps.compiled_network import NetworkSteps
+
+
+def expected_times(
+    networks: Sequence[NetworkArtifacts], board: Board, outcome: Outcome | None
+) -> tuple[NetworkTime, ...]:
+    """Return the expected time of each network.
+
+    The step that calls this has MODEL among its sources.
+
+    Args:
+        networks: Artifacts of the networks.
+        board: Board as described.
+        outcome: Outcome of a run of these networks, with counted instructions; None if nothing ran.
+    """
+    model, at = read_model(Path(project_path(MODEL))), conditions_of(board)
+    return tuple(
+        expected_time(work_of(each, board.soc), model, at, counted_in(outcome, number))
+        for number, each in enumerate(networks)
+    )
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from n6build.engine.step import Step, outputs_of
 from n6build.steps.board_files import board_files, choice_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.debug_board import debug_board_step
-from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
-from n6build.steps.flash_models import flash_models_step
+from n6build.steps.flash_models import flash_appli_step, flash_models_step
 from n6build.steps.given_inputs import given_inputs
 from n6build.steps.goal_checks import runs_until
 from n6build.steps.job import Job
@@ -27,12 +26,11 @@ from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
 from n6build.steps.run_epochs import run_epochs_step
 from n6build.steps.run_field_report import field_report_step
+from n6build.steps.run_files import Sound, Vision
 from n6build.steps.run_ladder import ladder_step, record_of
 from n6build.steps.run_until import run_until_step
-from n6build.steps.sound_files import Sound
 from n6build.steps.start_board import start_board_step
 from n6build.steps.verify_board import verify_board_step
-from n6build.steps.vision_files import Vision
 
 
 @dataclass(frozen=True)

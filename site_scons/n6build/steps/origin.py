@@ -14,12 +14,9 @@ from n6build.describe.given_options import options_in_flash
 from n6build.describe.hardware.field_registers import FIELD
 from n6build.engine.plan import Plan
 from n6build.engine.step import Step, output_with, outputs_of
-from n6build.steps.bill_of_materials import bill_of_materials_step
 from n6build.steps.board_files import board_files
-from n6build.steps.headers_read import headers_read_steps
-from n6build.steps.image_provenance import provenance_step
 from n6build.steps.job import Job
-from n6build.steps.licence_notices import notices_step
+from n6build.steps.origin_files import bill_of_materials_step, headers_read_steps, notices_step, provenance_step
 from n6build.steps.program_images import Images
 from n6build.tell.provenance import portable_name
 

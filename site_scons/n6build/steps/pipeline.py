@@ -21,7 +21,7 @@ from n6build.engine.plan import Plan, make_plan
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.build_report import report_step
-from n6build.steps.checks import checks_step
+from n6build.steps.checks import checks_step, verdict_step
 from n6build.steps.comparison import COMPARE, check_compare, compare_plan
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.decoded_files import PICTURE
@@ -29,13 +29,10 @@ from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.goal_checks import check_goals, makes_appli
-from n6build.steps.host_library import check_library, host_library_plan
-from n6build.steps.host_link import host_link
-from n6build.steps.image_sizes import sizes_step
+from n6build.steps.host_library import check_library, host_library_plan, host_link
+from n6build.steps.image_sizes import lacking_step, merge_report_step, sizes_step
 from n6build.steps.job import Job, boards_of, check_device, job_of
 from n6build.steps.mcuboot_image import mcuboot_image_step
-from n6build.steps.merge_report import merge_report_step
-from n6build.steps.missing_sectors import lacking_step
 from n6build.steps.network import network_steps
 from n6build.steps.network_times import network_times_step
 from n6build.steps.on_board import BeforeFlash, on_board
@@ -43,12 +40,10 @@ from n6build.steps.origin import FILES as ORIGIN_FILES
 from n6build.steps.origin import origin_steps
 from n6build.steps.plan_part import NO_PART, Part
 from n6build.steps.program_images import Images, images_of, trial_of
-from n6build.steps.reloc_pool_table import reloc_pool_table_step
-from n6build.steps.reloc_summary import reloc_summary_step
+from n6build.steps.reloc_summary import reloc_pool_table_step, reloc_summary_step
 from n6build.steps.romfs_partitions import romfs_partitions
+from n6build.steps.run_files import SHEET
 from n6build.steps.seeded_inputs import with_inputs
-from n6build.steps.verdict import verdict_step
-from n6build.steps.vision_files import SHEET
 from n6build.steps.vision_steps import asked_of
 
 

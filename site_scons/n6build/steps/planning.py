@@ -101,7 +101,7 @@ def _programmer(choices: Choices, goals: Collection[str]) -> str:
     """
     if choices.probe == VIRTUAL:
         return VIRTUAL
-    from n6build.board.flash.choose import choose_programmer, name_of_programmer
+    from n6build.board.flash.probes import choose_programmer, name_of_programmer
     from n6build.describe.hardware.boards import home_of_board, load_board
     from n6build.steps.goal_checks import check_goals
 

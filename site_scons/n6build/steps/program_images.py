@@ -19,6 +19,7 @@ from n6build.place.image.manifest import check_kept
 from n6build.place.image.program_board import program_board
 from n6build.place.image.signing import find_keys, find_signing_tool
 from n6build.place.memory_plan.plan import Content
+from n6build.steps.boot_image import rom_signed_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import (
     Program,
@@ -30,21 +31,17 @@ from n6build.steps.firmware import (
     reloc_appli,
 )
 from n6build.steps.flash_manifest import FlashPart
-from n6build.steps.foreign_image import foreign_image_step
-from n6build.steps.foreign_program import GivenProgram
-from n6build.steps.host_library import host_library
-from n6build.steps.host_sources import network_code, program_steps
+from n6build.steps.foreign_image import GivenProgram, foreign_image_step
+from n6build.steps.host_library import host_library, network_code, program_steps
 from n6build.steps.job import Job
 from n6build.steps.plan_memory import memory_plan_step
 from n6build.steps.plan_part import NO_PART, Part
 from n6build.steps.release_table import ReleasedImage, release_step
 from n6build.steps.reloc_networks import ModelSteps, reloc_network, reloc_plan
-from n6build.steps.rom_signed_image import rom_signed_step
 from n6build.steps.signing_settings import SIGNS_ITSELF, Signing, rom_signing_of
+from n6build.steps.slot_images import vectors_image_step, weights_image_step
 from n6build.steps.trusted_image import trusted_step
-from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.vision_steps import asked_of, vision_program
-from n6build.steps.weights_image import weights_image_step
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,7 @@ def make_int8_model(call: Call) -> None:
         N6Error: N6-QUANT-001 to N6-QUANT-009, N6-MODEL-006; errors of the reference compiler for unknown operators.
     """
     from n6build.compile.quantise import worker  # noqa: PLC0415 - planning quantises nothing.
-    from n6build.compile.quantise.jobs import QuantiseAnswer, QuantiseJob  # noqa: PLC0415
-    from n6build.compile.quantise.process import answer_of  # noqa: PLC0415
+    from n6build.compile.quantise.process import QuantiseAnswer, QuantiseJob, answer_of  # noqa: PLC0415
 
     given = call.parameters_as(QuantiseParameters)
     model, *samples = call.sources

@@ -14,7 +14,7 @@ from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.judge.compare.installed import INSTALL, missing_interpreter, package_of
+from n6build.judge.compare.limits import INSTALL, missing_interpreter, package_of
 from n6build.place.memory_plan.vectors import read_vectors
 from n6build.steps.compiled_network import NetworkSteps
 

@@ -24,14 +24,12 @@ from n6build.place.reloc.verify import ram_of
 from n6build.steps.c_array import c_array_step
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.firmware_headers import kernel_headers_step
 from n6build.steps.flash_manifest import FlashPart
-from n6build.steps.kernel_header_files import kernel_headers_step
-from n6build.steps.model_slot import SelfTestFiles, model_slot_step
 from n6build.steps.release_table import ReleasedImage
-from n6build.steps.reloc_model import reloc_model_step, split_model_step
-from n6build.steps.reloc_params import reloc_params_step
+from n6build.steps.reloc_model import reloc_model_step, reloc_params_step, reloc_sources_step, split_model_step
 from n6build.steps.reloc_plan import reloc_plan_step
-from n6build.steps.reloc_sources import reloc_sources_step
+from n6build.steps.slot_images import SelfTestFiles, model_slot_step
 
 
 @dataclass(frozen=True)

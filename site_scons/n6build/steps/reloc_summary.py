@@ -1,4 +1,4 @@
-"""Step for a summary of relocatable models, on the console and in a file."""
+"""Steps for tables about relocatable models: a summary, and the memory pools of npu_driver.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,36 @@ from dataclasses import dataclass
 from n6build.base.console import show
 from n6build.base.files import write_atomically
 from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.reloc.description import read_description
 from n6build.place.reloc.reader import read_reloc_file
+
+
+def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
+    """Return the step that prints and writes the table of pools.
+
+    Args:
+        output: Path of the table.
+        descriptions: Descriptions of the models in JSON.
+    """
+    return Step(
+        verb="Pools",
+        stage="reloc",
+        outputs=(output,),
+        sources=tuple(descriptions),
+        function="n6build.steps.reloc_summary:make_reloc_pool_table",
+        always=True,
+        quiet=True,
+    )
+
+
+def make_reloc_pool_table(call: Call) -> None:
+    """Print the table and write it."""
+    from n6build.place.reloc.reloc_text import pool_table  # noqa: PLC0415 - planning shows nothing.
+
+    pools_of_each = [read_description(path).pools for path in call.sources]
+    text = "".join(pool_table(pools, 0, [0] * len(pools)) for pools in pools_of_each)
+    show(text)
+    write_atomically(call.outputs[0], text)
 
 
 @dataclass(frozen=True)

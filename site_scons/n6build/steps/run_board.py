@@ -14,8 +14,8 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
-from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.model_update import remember_running
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
@@ -47,12 +47,10 @@ from n6build.steps.board_files import board_as_chosen, board_files, boards_folde
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.decoded_files import decoded_outputs, with_average_precision, with_mean_iou, write_decoded
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
-from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_trace_files import npu_files
-from n6build.steps.profile_files import profiled, run_outputs
+from n6build.steps.network_times import expected_times
 from n6build.steps.reference_outputs import Expected
-from n6build.steps.sound_files import Sound, with_sound
+from n6build.steps.run_files import Sound, npu_files, profiled, run_outputs, with_sound
 from n6build.steps.start_board import begin, no_elf
 
 

@@ -20,7 +20,7 @@ from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.hardware.board import Board
 from n6build.describe.model import EpochTolerance, Tolerance
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.judge.compare.installed import INSTALL, missing_interpreter
+from n6build.judge.compare.limits import INSTALL, missing_interpreter
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on

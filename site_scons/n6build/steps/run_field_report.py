@@ -15,9 +15,9 @@ from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.version import version
-from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.command_line import LIST_TIMEOUT_S, run_command
 from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_facts import Evidence

@@ -12,13 +12,12 @@ from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.version import version
-from n6build.board.flash.choose import chosen_programmer
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_report import hashed_serial
 from n6build.board.run.guards import without_guards
-from n6build.board.run.ladder import epoch_counts, first_failed, results_of
+from n6build.board.run.ladder import NETWORKS, WHOLE, epoch_counts, first_failed, results_of
 from n6build.board.run.linked_session import LinkedNetwork
-from n6build.board.run.rungs import NETWORKS, WHOLE
 from n6build.board.run.session import NetworkOutcome, raise_if_different, show_line
 from n6build.describe.formats.console import DONE
 from n6build.describe.hardware.board import Board

@@ -24,10 +24,7 @@ from n6build.engine.step import Call, Step, to_parameters
 from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
-from n6build.steps.npu_trace_files import npu_files
-from n6build.steps.profile_files import profiled, run_outputs
-from n6build.steps.sound_files import Sound, with_sound
-from n6build.steps.vision_files import Vision, keep_sheet, with_vision
+from n6build.steps.run_files import Sound, Vision, keep_sheet, npu_files, profiled, run_outputs, with_sound, with_vision
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Literal, cast
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
-from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.probe_programmer import ProbeProgrammer
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer, RamProgram
 from n6build.board.flash.receipt import VIRTUAL

@@ -14,8 +14,8 @@ from n6build.base.files import digest_of, to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.board.flash.appli_update import expected_appli
-from n6build.board.flash.choose import chosen_programmer
 from n6build.board.flash.model_update import expected_images
+from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.record import forget

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.console import kib
-from n6build.board.run.npu_table import units_text
+from n6build.board.run.npu_epochs import units_text
 from n6build.board.run.saturation import REMEDY, saturation_text
 from n6build.judge.accuracy.figures import NAMED, NO_ACCURACY
 from n6build.judge.own_blobs.epoch_grades import counted_grades

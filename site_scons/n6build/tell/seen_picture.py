@@ -83,7 +83,7 @@ def _picture_size(port: IoBuffer) -> tuple[int, int, int, bool] | None:
 
     None for an input that is no picture.
     """
-    from n6build.compile.quantise.picture_values import picture_shape  # noqa: PLC0415 - needs NumPy.
+    from n6build.compile.quantise.media import picture_shape  # noqa: PLC0415 - needs NumPy.
 
     try:
         size = picture_shape(port.shape, port.name)

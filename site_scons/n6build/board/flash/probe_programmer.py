@@ -28,8 +28,8 @@ from n6build.board.flash.command_line import (
     run_command,
 )
 from n6build.board.flash.programmer import Identity, RamProgram
-from n6build.board.flash.read_back import check_read_back
 from n6build.board.flash.sectors import Sector, runs_of
+from n6build.board.flash.verify import check_read_back
 from n6build.describe.hardware.board import Board
 
 # Lower limit for time-outs: every probe should be much faster.

@@ -12,9 +12,9 @@ from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.span import Span
 from n6build.board.flash.programmer import Identity, Programmer
-from n6build.board.flash.read_back import read_sectors
 from n6build.board.flash.record import BoardRecord, doubt, other_format, read_record, without, write_record
 from n6build.board.flash.sectors import Sector, runs_of
+from n6build.board.flash.verify import read_sectors
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import board_names, load_board
 

@@ -15,9 +15,9 @@ from n6build.base.intel_hex import ERASED
 from n6build.base.regular_file import open_regular
 from n6build.base.span import Span
 from n6build.board.flash.programmer import UNKNOWN, Identity
-from n6build.board.flash.read_back import check_read_back
 from n6build.board.flash.receipt import VIRTUAL, VIRTUAL_RECORD, nor_state
 from n6build.board.flash.sectors import Sector
+from n6build.board.flash.verify import check_read_back
 
 _CHUNK = 1 << 20
 

@@ -27,7 +27,7 @@ from n6build.judge.compare.input_causes import ChangedInput, changed_inputs, unr
 from n6build.judge.compare.interpret import ports_of, reference_rows
 from n6build.judge.compare.readings import CapturedOutput, assignments, elements_of, is_quantised
 from n6build.judge.compare.tensors import Port
-from n6build.place.memory_plan.seeded_vectors import seeded_array
+from n6build.place.memory_plan.vectors import seeded_array
 
 # Limit of inferences on changed inputs, each vector of a change being one: more take too long.
 _MOST_INFERENCES = 300

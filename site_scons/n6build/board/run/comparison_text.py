@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from n6build.board.run.compare import OF_FLOAT32, OF_NOISE, ComparedOutput, Verdict, cosine_text, of_noise
 from n6build.board.run.session import NetworkOutcome
-from n6build.place.memory_plan.seeded_vectors import SEEDED
+from n6build.place.memory_plan.vectors import SEEDED
 
 
 def output_text(output: ComparedOutput) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from n6build.board.run.compare import check_going
 from n6build.board.run.console_log import ConsoleLog, ends_run, read_console
 from n6build.board.run.epoch_bounds import Bounds, bounds_of
 from n6build.board.run.epoch_test import FedEpoch, Watched, fed, handed_over, request, watched
-from n6build.board.run.epoch_test_inputs import reading_others
 from n6build.board.run.npu_epochs import first_inferences, hardware_epochs
 from n6build.board.run.reference import model_inputs
 from n6build.board.run.saturation import SaturatedUnit, saturated_units
@@ -24,7 +23,7 @@ from n6build.board.virtual_board.findings import show_findings
 from n6build.board.virtual_board.npu_files import NpuFiles
 from n6build.board.virtual_board.npu_record import NpuEpoch, read_npu_record
 from n6build.board.virtual_board.run import NorBoot, run_nor
-from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.compile.artifacts.made_buffers import MadeBuffer, made_buffers
 from n6build.describe.hardware.npu import Npu
 from n6build.describe.model import EpochTolerance
@@ -32,6 +31,56 @@ from n6build.judge.compare.buffers import UnjoinedBuffer, join_buffers
 from n6build.judge.compare.interpret import interpret
 from n6build.judge.npu.contradiction import Contradiction
 from n6build.place.memory_plan.vectors import read_vectors, rows
+
+
+def reading_others(
+    record: Sequence[NpuEpoch],
+    network: int,
+    blocks: Sequence[EpochBlock],
+    buffers: Sequence[MadeBuffer],
+    replaced: Collection[str],
+) -> dict[int, int]:
+    """Return the epochs that read a buffer which was not replaced.
+
+    Keys and values are ST's numbers: the reading epoch, and the epoch that made its buffer. The record
+    has no accesses of the CPU, so that no epoch of the CPU is a key.
+
+    Args:
+        record: NPU epochs of the run.
+        network: Index of the network in the application.
+        blocks: All epoch blocks of the network.
+        buffers: All buffers of the network.
+        replaced: Names of the replaced buffers.
+    """
+    found: dict[int, int] = {}
+    for run in record:
+        if run.network != network or run.place is None or run.place >= len(blocks):
+            continue
+        block = blocks[run.place]
+        epoch = run.label if run.by_blob and block.mapping == "NODE_EC" else block.first
+        for unit in run.units:
+            sources = _latest(unit.first, unit.end, epoch, buffers) if unit.reads else []
+            # One memory may have several names, of which one is replaced.
+            own = any(source.epoch == epoch or source.name in replaced for source in sources)
+            if sources and not own:
+                found.setdefault(epoch, sources[0].epoch)
+    return found
+
+
+def _latest(first: int, end: int, epoch: int, buffers: Sequence[MadeBuffer]) -> list[MadeBuffer]:
+    """Return the last buffers made in an engine's memory until this epoch."""
+    there = [
+        each
+        for each in buffers
+        # An epoch reads the partial sums that it writes; a tensor that it writes may replace the one that it reads.
+        if each.address is not None
+        and (each.epoch < epoch or (each.epoch == epoch and not each.type))
+        and each.address < end
+        and first < each.address + each.bytes
+    ]
+    last = max((each.epoch for each in there), default=0)
+    return [each for each in there if each.epoch == last]
+
 
 # Enough for the numbers of 4096 lines.
 _MOST_BYTES_OF_NUMBERS = 1 << 16

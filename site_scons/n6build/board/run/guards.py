@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.compile.neural_art.guards import BEFORE, BEHIND
+from n6build.compile.neural_art.placement import BEFORE, BEHIND
 
 # The step is odd, so that the pattern goes through all 256 bytes before it repeats.
 _STEP = 0x5D

@@ -10,8 +10,7 @@ from n6build.board.run.compare import Verdict
 from n6build.board.run.comparison_text import accuracy_text, result_lines, verdict_text
 from n6build.board.run.console_log import EpochCycles
 from n6build.board.run.instructions import meaning_lines
-from n6build.board.run.npu_epochs import hardware_epochs
-from n6build.board.run.npu_table import SHOWN, npu_table
+from n6build.board.run.npu_epochs import SHOWN, hardware_epochs, npu_table
 from n6build.board.run.saturation import saturated_units, saturation_lines
 from n6build.board.run.session import NetworkOutcome, Outcome
 from n6build.compile.artifacts.description import NetworkArtifacts

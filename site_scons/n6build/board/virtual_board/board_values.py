@@ -2,10 +2,137 @@
 
 from __future__ import annotations
 
-from n6build.board.virtual_board.sfdp import parameter_tables
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.recovery_pin import RecoveryPin
+from n6build.describe.hardware.nor import NorCommands, ParameterTables
+from n6build.describe.hardware.pins import RecoveryPin
 from n6build.describe.hardware.soc import Soc, field_bits
+
+_SIGNATURE = b"SFDP"
+_REVISION = (1, 8)
+# The tables are read at both edges in octal DTR with an address of 32 bits and twenty dummy cycles.
+_ACCESS_PROTOCOL = 0xFD
+_TABLES_AT = 0x40
+# A read that does not exist: opcode 0xFF, no dummy cycles.
+_NO_READS = 0xFF00FF00
+_NO_FULL_READS = 0xFF00FFFF
+# Erase commands with addresses of 24 bits, the same for every part.
+_ERASE_4K = 0x20
+_ERASE_64K = 0xD8
+# Microseconds of a step, by the code of the unit.
+_ERASE_UNITS = (1_000, 16_000, 128_000, 1_000_000)
+_CHIP_UNITS = (16_000, 256_000, 4_000_000, 64_000_000)
+_PROGRAM_UNITS = (8, 64)
+_STEPS = 32
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table with its identifier and its revision (major, minor)."""
+
+    number: int
+    revision: tuple[int, int]
+    words: tuple[int, ...]
+
+
+def parameter_tables(commands: NorCommands, size: int) -> bytes:
+    """Return the bytes that command 0x5A reads from address 0 on.
+
+    They are empty if the family has no tables.
+
+    Args:
+        commands: Commands of the family.
+        size: Size of the part in bytes.
+    """
+    if commands.sfdp is None:
+        return b""
+    tables = (
+        _Table(0xFF00, (1, 7), _basic(commands, commands.sfdp, size)),
+        _Table(0xFF87, (1, 1), commands.sfdp.registers),
+        _Table(0xFF0A, (1, 0), _sequences(commands.sfdp.to_octal)),
+        _Table(0xFF05, (1, 0), _profile(commands, commands.sfdp)),
+        _Table(0xFF84, (1, 0), _four_byte(commands, commands.sfdp)),
+    )
+    headers = _SIGNATURE + bytes((_REVISION[1], _REVISION[0], len(tables) - 1, _ACCESS_PROTOCOL))
+    content = b""
+    for table in tables:
+        place = _TABLES_AT + len(content)
+        number = table.number
+        headers += bytes((number & 0xFF, table.revision[1], table.revision[0], len(table.words)))
+        headers += place.to_bytes(3, "little") + bytes((number >> 8,))
+        content += struct.pack(f"<{len(table.words)}I", *table.words)
+    return headers.ljust(_TABLES_AT, b"\xff") + content
+
+
+def _steps(us: int, units: Sequence[int]) -> int:
+    """Return a time as a code of unit and steps.
+
+    The lower five bits are the number of steps less one, the bits above them the unit. The unit is the
+    finest that is long enough; if none is, the code is the longest time.
+    """
+    for code, unit in enumerate(units):
+        steps = -(-us // unit)
+        if steps <= _STEPS:
+            return code << 5 | (max(steps, 1) - 1)
+    return (len(units) - 1) << 5 | (_STEPS - 1)
+
+
+def _factor(times: int) -> int:
+    return times // 2 - 1
+
+
+def _basic(commands: NorCommands, tables: ParameterTables, size: int) -> tuple[int, ...]:
+    busy, bits = commands.busy_us, size * 8
+    # 4 KiB sectors, addresses of 24 or 32 bits, octal DTR; unused bits are ones.
+    features = 0xFF8A00E5 | _ERASE_4K << 8
+    density = bits - 1 if bits <= 1 << 32 else 1 << 31 | (bits.bit_length() - 1)
+    erases = 12 | _ERASE_4K << 8 | 16 << 16 | _ERASE_64K << 24
+    erase_times = _factor(tables.max_factors.erase) | _steps(busy.erase_4k, _ERASE_UNITS) << 4
+    erase_times |= _steps(busy.erase_64k, _ERASE_UNITS) << 11
+    page = commands.page.bit_length() - 1
+    chip = _steps(busy.erase_mib * max(size >> 20, 1), _CHIP_UNITS)
+    program_times = _factor(tables.max_factors.program) | page << 4 | _steps(busy.program, _PROGRAM_UNITS) << 8
+    reads = (_NO_READS, _NO_READS, 0xFFFFFFEE, _NO_FULL_READS, _NO_FULL_READS)
+    times = (erase_times, 1 << 31 | chip << 24 | program_times)
+    return (features, density, *reads, erases, _NO_READS, *times, *tables.basic_from_12)
+
+
+def _sequences(commands: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return command sequences of two words each.
+
+    A sequence has the number of bytes, then the bytes, from the highest byte of a word down.
+    """
+    text = b"".join(bytes((len(command), *command)).ljust(8, b"\0") for command in commands)
+    return struct.unpack(f">{len(text) // 4}I", text)
+
+
+def _cycles_at(commands: NorCommands, hz: int) -> int:
+    """Return cycles and register value for a clock, as a field of seven bits.
+
+    It is 0 if the part does not reach the clock.
+    """
+    able = [(cycles, code) for code, cycles in enumerate(commands.dummy.cycles) if commands.max_hz()[code] >= hz]
+    cycles, code = min(able, default=(0, 0))
+    return cycles << 5 | code
+
+
+def _profile(commands: NorCommands, tables: ParameterTables) -> tuple[int, ...]:
+    read, write = commands.read_register, commands.write_register
+    at_166, at_133, at_100 = (_cycles_at(commands, mhz * 1_000_000) for mhz in (166, 133, 100))
+    return (
+        tables.profile[0] | commands.read_dtr << 8,
+        read << 24 | read << 16 | write << 8 | write,
+        tables.profile[1],
+        _cycles_at(commands, 200_000_000) << 2,
+        at_166 << 22 | at_133 << 12 | at_100 << 2,
+    )
+
+
+def _four_byte(commands: NorCommands, tables: ParameterTables) -> tuple[int, ...]:
+    return (tables.four_byte, 0xFFFF0000 | commands.erase_64k << 8 | commands.erase_4k)
 
 
 def board_values(board: Board, *, with_sensor: bool = False) -> dict[str, int | str]:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.describe.hardware import gdb_registers
+from n6build.describe.hardware import blocks
 from n6build.describe.hardware.soc import Soc
 
 
@@ -21,8 +21,8 @@ def gdb_command(port: int, programs: Sequence[Path], soc: Soc | None, folder: Pa
     """
     words = ["gdb-multiarch", "-ex", f"'target remote :{port}'", *(f"-ex {_loads(program)}" for program in programs)]
     if soc:
-        registers = folder / gdb_registers.FILE
-        registers.write_text(gdb_registers.gdb_registers(soc))
+        registers = folder / blocks.FILE
+        registers.write_text(blocks.gdb_registers(soc))
         words.append(f"-x {registers}")
     return " ".join(words)
 

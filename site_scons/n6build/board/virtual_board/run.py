@@ -25,8 +25,7 @@ from n6build.board.virtual_board.camera import Camera, camera_values
 from n6build.board.virtual_board.findings import Finding, Unmodelled
 from n6build.board.virtual_board.findings_file import NO_STOPS, Stops, read_findings, unmodelled_of
 from n6build.board.virtual_board.gdb_command import gdb_command
-from n6build.board.virtual_board.guest_time import HANGS_S, LOOK_S, GuestTime, hang
-from n6build.board.virtual_board.heartbeat import Heartbeat
+from n6build.board.virtual_board.guest_time import HANGS_S, LOOK_S, GuestTime, Heartbeat, hang
 from n6build.board.virtual_board.memory_symbols import memory_properties
 from n6build.board.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.board.virtual_board.recording import Recording

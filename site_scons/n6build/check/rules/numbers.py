@@ -1,15 +1,116 @@
-"""Checks of types and quantisation against the model and the application."""
+"""Checks of a network: types, quantisation, saturation, decoders, versions of tools."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
+from n6build.base.console import printable
+from n6build.base.errors import N6Error
 from n6build.base.findings import Finding
+from n6build.base.size_text import counted
 from n6build.check.check import check
 from n6build.check.subject import NetworkSubject, Subject
 from n6build.compile.artifacts.description import Quantised
-from n6build.compile.model_facts import KEPT_QUANTISATION
+from n6build.compile.model_facts import FLOAT_MODEL, IR_VERSION, KEPT_QUANTISATION, float_model, unread_ir_version
+from n6build.compile.runtimes import VERSION_GATE, version_mismatch
+from n6build.judge.npu.saturation import CutChannel
+from n6build.judge.postprocess.layout import ID, layout_of
+
+
+def _decoded(subject: Subject) -> list[NetworkSubject]:
+    return [network for network in subject.networks if network.model.postprocess]
+
+
+@check(ID, "outputs fit the decoder in model.yaml", "error", _decoded)
+def decoder(subject: Subject) -> Iterator[Finding]:
+    """Report outputs with another number or other shapes than those of the decoder."""
+    for network in _decoded(subject):
+        artifacts, settings = network.artifacts, network.model.postprocess
+        try:
+            if settings:
+                layout_of(settings, artifacts.inputs, artifacts.outputs, network.model.classes)
+        except N6Error as error:
+            yield Finding(f"{network.model.name}: postprocess", error.what, error.hint or "")
+
+
+# Findings for each network; the others are counted.
+_SHOWN = 8
+
+
+def _for_npu(subject: Subject) -> list[NetworkSubject]:
+    return [network for network in subject.networks if network.reach and network.reach.layers]
+
+
+@check("N6-CHECK-041", "the NPU's formats hold the values of each channel", "warning", _for_npu)
+def saturating_channels(subject: Subject) -> Iterator[Finding]:
+    """Report channels whose output ends early, since a product of 16 bits saturates.
+
+    Only channels are reported whose weights let the product get there.
+    """
+    for network in _for_npu(subject):
+        cut = network.reach.cut if network.reach else ()
+        layers = {epoch.index: epoch.name for epoch in network.artifacts.epochs}
+        for place, each in enumerate(cut[:_SHOWN], 1):
+            where = f"{network.model.name}: epoch {each.epoch} {printable(layers.get(each.epoch, ''))}".rstrip()
+            more = len(cut) - place if place == _SHOWN else 0
+            yield Finding(where, _what(each) + (f" (and {counted(more, 'more channel')})" if more else ""), _HINT)
+
+
+_HINT = (
+    "run it with epochs=1, which counts the lost values; to avoid them, calibrate with representative data, so that the "
+    "layer's output gets a larger scale, or clip or equalise the weights and biases of this channel"
+)
+
+
+def _what(cut: CutChannel) -> str:
+    return (
+        f"channel {cut.channel} may need {cut.needs:,} in {cut.unit}, whose format of {cut.bits} bits ends at "
+        f"{cut.limit:,}: its output then ends at {cut.ends_at}, not at {cut.wanted}"
+    )
+
+
+def _with_a_version(subject: Subject) -> list[NetworkSubject]:
+    return [network for network in subject.networks if network.artifacts.ll_aton is not None]
+
+
+def _compiled_by_st(subject: Subject) -> list[NetworkSubject]:
+    return [network for network in subject.networks if network.for_npu and network.facts]
+
+
+def _onnx_compiled_by_st(subject: Subject) -> list[NetworkSubject]:
+    return [network for network in _compiled_by_st(subject) if network.facts and network.facts.ir_version is not None]
+
+
+@check(VERSION_GATE, "network and runtime have the same ll_aton version", "error", _with_a_version)
+def version_gate(subject: Subject) -> Iterator[Finding]:
+    """Report a network.c that was made for another ll_aton than the runtime's."""
+    for network in _with_a_version(subject):
+        where = f"{network.model.name}: {network.artifacts.source.name}"
+        if found := version_mismatch(network.artifacts.ll_aton, subject.runtime, where):
+            yield found
+
+
+@check(FLOAT_MODEL, "models for the NPU are quantised", "error", _compiled_by_st)
+def float_model_for_the_npu(subject: Subject) -> Iterator[Finding]:
+    """Report a model whose operators with weights all compute in float.
+
+    The NPU computes in integers.
+    """
+    for network in _compiled_by_st(subject):
+        if network.facts and (found := float_model(network.facts, f"{network.model.name}: the model")):
+            yield found
+
+
+@check(IR_VERSION, "the compiler supports the model's version of ONNX", "error", _onnx_compiled_by_st)
+def onnx_ir_version(subject: Subject) -> Iterator[Finding]:
+    """Report an ONNX IR version that this release of ST Edge AI Core does not read."""
+    for network in _onnx_compiled_by_st(subject):
+        core = next((version for name, version in network.artifacts.tools if name == "ST.EdgeAI.Core"), "")
+        where = f"{network.model.name}: the model"
+        if network.facts and (found := unread_ir_version(network.facts, core, where)):
+            yield found
+
 
 # The steps of real networks are between these bounds. A failed conversion produced 2956686.0.
 SMALLEST_SCALE = 1e-9

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from n6build.base.errors import N6Error
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.compile.application.camera import camera_resolution
+from n6build.compile.application.h7_project import camera_resolution
 from n6build.compile.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.describe.application import Application
 

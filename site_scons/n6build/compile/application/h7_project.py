@@ -5,6 +5,8 @@ They are main.h, main.c and ai_interface.h.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +18,136 @@ from n6build.compile.application.activation_buffers import (
     picture_bytes,
     place_pictures,
 )
-from n6build.compile.application.camera import camera_resolution
-from n6build.compile.application.generated_block import replace_block, replace_defines, replace_section
 from n6build.compile.artifacts.c_info_pools import ActivationPools
 from n6build.compile.model_facts import read_model_facts
-from n6build.describe.application import Application
+from n6build.describe.application import Application, Aspect
+
+_START = re.compile(rb"^[^\n]*@GENERATED CODE START\b[^\n]*\n?", re.MULTILINE)
+_STOP = re.compile(rb"^[^\n]*@GENERATED CODE STOP\b[^\n]*\n?", re.MULTILINE)
+
+
+def replace_block(data: bytes, block: str, file: str) -> bytes:
+    """Return `data` with `block` between the lines of its markers.
+
+    Replacing the same block twice changes nothing.
+
+    Raises:
+        N6Error: N6-APP-020 if a marker is missing; N6-APP-021 if the markers appear twice or in the
+            wrong order.
+    """
+    starts, stops = list(_START.finditer(data)), list(_STOP.finditer(data))
+    for word, found in (("START", starts), ("STOP", stops)):
+        if not found:
+            hint = "put it back: n6build only writes between '@GENERATED CODE START' and '@GENERATED CODE STOP'"
+            raise N6Error("N6-APP-020", f"marker '@GENERATED CODE {word}' is missing", where=file, hint=hint)
+        if len(found) > 1:
+            where = f"{file}:{_line(data, found[1].start())}"
+            raise N6Error("N6-APP-021", f"marker '@GENERATED CODE {word}' appears twice", where=where)
+    start, stop = starts[0], stops[0]
+    if stop.start() < start.end():
+        where = f"{file}:{_line(data, stop.start())}"
+        raise N6Error("N6-APP-021", "'@GENERATED CODE STOP' comes before START", where=where)
+    newline = b"\r\n" if start[0].endswith(b"\r\n") else b"\n"
+    return data[: start.end()] + block.encode().replace(b"\n", newline) + data[stop.start() :]
+
+
+def replace_defines(data: bytes, values: Mapping[str, str], file: str) -> bytes:
+    """Return `data` with new values of macros, in parentheses.
+
+    Comments behind the values stay.
+
+    Raises:
+        N6Error: N6-APP-022 if a macro is not defined, or defined twice.
+    """
+    for name, value in values.items():
+        head = rb"^([ \t]*#[ \t]*define[ \t]+" + name.encode() + rb"\b)"
+        pattern = re.compile(head + rb"([ \t]*)(\([^()\r\n]*\)|[^\s/]*)", re.MULTILINE)
+        found = list(pattern.finditer(data))
+        if len(found) != 1:
+            what = f"macro {name} is defined {len(found)} times instead of once"
+            raise N6Error("N6-APP-022", what, where=file, hint=f"add a line: #define {name} ({value})")
+        (match,) = found
+        data = data[: match.end(1)] + (match[2] or b" ") + f"({value})".encode() + data[match.end() :]
+    return data
+
+
+def replace_section(data: bytes, section: str, ram: str, file: str) -> bytes:
+    """Return `data` with the variable in `.<section>_<any RAM>` moved to `ram`.
+
+    Raises:
+        N6Error: N6-APP-023 if there is no such variable.
+    """
+    pattern = re.compile(rb'(section\(")\.' + section.encode() + rb'(?:_\w+)?("\))')
+    if not pattern.search(data):
+        raise N6Error("N6-APP-023", f"no variable is in a section .{section}", where=file)
+    return pattern.sub(rb"\g<1>." + f"{section}_{ram}".encode() + rb"\g<2>", data)
+
+
+def _line(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+_QVGA, _VGA = (320, 240), (640, 480)
+
+
+@dataclass(frozen=True)
+class CameraResolution:
+    """A resolution of the camera, and the frame that the application keeps of it.
+
+    Attributes:
+        mode: Macro of the camera driver.
+        width: Macro of the kept frame's width.
+        height: Macro of the kept frame's height.
+        pixels: Values of these macros, (width, height).
+        buffer: Pixels of the buffer, (width, height); padding adds borders up to a square.
+    """
+
+    mode: str
+    width: str
+    height: str
+    pixels: tuple[int, int]
+    buffer: tuple[int, int]
+
+
+# Each aspect lists the largest network (width, height) and the resolution captured for it. A crop keeps a square as high as
+# the picture; padding adds borders up to a square.
+_RULES: dict[Aspect, tuple[tuple[tuple[int, int], CameraResolution], ...]] = {
+    "crop": (
+        ((240, 240), CameraResolution("CAMERA_R320x240", "QVGA_RES_HEIGHT", "QVGA_RES_HEIGHT", (240, 240), (240, 240))),
+        ((480, 480), CameraResolution("CAMERA_R640x480", "VGA_RES_HEIGHT", "VGA_RES_HEIGHT", (480, 480), (480, 480))),
+    ),
+    "padding": (
+        ((320, 320), CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA, (320, 320))),
+        ((640, 640), CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA, (640, 640))),
+    ),
+    "fit": (
+        (_QVGA, CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA, _QVGA)),
+        (_VGA, CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA, _VGA)),
+    ),
+}
+
+
+def camera_resolution(width: int, height: int, aspect: Aspect) -> CameraResolution:
+    """Return the smallest resolution that covers a network of width x height pixels.
+
+    A full screen is captured like the aspect 'fit'.
+
+    Raises:
+        N6Error: N6-APP-010 beyond VGA.
+    """
+    rules = _RULES.get(aspect, _RULES["fit"])
+    for (limit_width, limit_height), resolution in rules:
+        if width <= limit_width and height <= limit_height:
+            return resolution
+    (limit_width, limit_height), _ = rules[-1]
+    beyond = max(width - limit_width, height - limit_height)
+    raise N6Error(
+        "N6-APP-010",
+        f"a network of {width} x {height} pixels exceeds VGA by {beyond} pixels with aspect '{aspect}'",
+        where="application.aspect",
+        hint=f"compile the network for {limit_width} x {limit_height} pixels at most, or change application.aspect",
+    )
+
 
 # ST's applications have grey pictures, and RGB565 for a network with three channels.
 _CHANNELS = (1, 3)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from n6build.base.files import is_file
 from n6build.base.json_value import JsonValue, read_json
-from n6build.compile.artifacts.buffer_fields import ChannelOrder, in_groups
+from n6build.compile.artifacts.buffer_lives import ChannelOrder, in_groups
 from n6build.compile.artifacts.c_info_reader import MAX_AXES, TYPES
 from n6build.compile.artifacts.network_c import SourceBuffer, read_network_c
 

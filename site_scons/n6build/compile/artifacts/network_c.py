@@ -14,7 +14,7 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.compile.artifacts.buffer_fields import CHANNEL_ORDERS, ChannelOrder, c_float, numpy_type, shape_in_memory
+from n6build.compile.artifacts.buffer_lives import CHANNEL_ORDERS, ChannelOrder, c_float, numpy_type, shape_in_memory
 from n6build.compile.ll_aton import Version
 
 MAX_BYTES = 64 << 20

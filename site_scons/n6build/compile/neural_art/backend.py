@@ -5,22 +5,50 @@ It compiles a .tflite or .onnx file. It is experimental and never chosen by itse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in
 from n6build.base.paths import BOARDS, ROOT, own_folder, project_path
 from n6build.base.templates import with_included
-from n6build.base.yaml_schema import Section
+from n6build.base.yaml_schema import FileName, Range, Section
 from n6build.compile.backend import Backend, Compilation, ModelSource, require_file
 from n6build.compile.kernel_files import all_kernel_files, files_of_kernels
 from n6build.compile.ll_aton import Version
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.compile.neural_art import blob_header
-from n6build.compile.neural_art.neural_art_options import Allowed, NpuOptions
 from n6build.compile.reference.network_sources import RENDERED
 from n6build.engine.step import Step, to_parameters
+
+# Grades of epochs beyond those that were seen of ST's compiler.
+Allowed = Literal["larger", "unseen"]
+
+
+@dataclass(frozen=True)
+class NpuOptions:
+    """Options of backend neural_art in a model.yaml.
+
+    Attributes:
+        calibration: Name of an .npy file beside the model.yaml with inputs that decide how large
+            sums may become. By default these are the test vectors.
+        margin: Factor by which sums may be larger than on those inputs.
+        allow: Grades of epochs that are accepted besides those that were seen. `larger` accepts
+            sizes beyond those seen, `unseen` accepts further kinds.
+        envelope: Name of a file beside the model.yaml with the kinds and sizes that were seen,
+            instead of n6build's.
+        guard: Bytes before and behind each buffer that no epoch may write, 0 for none. They are
+            inputs and outputs of the network, behind those of the model. Target ladder fills them
+            before each inference and checks them after it.
+    """
+
+    calibration: FileName | None = None
+    margin: Annotated[float, Range(1, 64)] = 1.5
+    allow: tuple[Allowed, ...] = field(default_factory=tuple)
+    envelope: FileName | None = None
+    guard: Annotated[int, Range(0, 4096)] = 0
+
 
 NAME = "neural_art"
 # Kinds, sizes and bits of registers that were seen of ST's compiler.

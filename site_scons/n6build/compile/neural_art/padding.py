@@ -1,18 +1,71 @@
-"""Padding as a convolution of 1x1 with weight 1.
-
-The frame of the convolution has the value of the padding. It is an epoch of its own, or in front of
-another unit.
-"""
+"""Convolutions that stand for other work: padding, depthwise, every second pixel."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from n6build.compile.neural_art.hardware_epoch import EpochBuilder, Unit
-from n6build.compile.neural_art.layer import Layer, Made, begin
+from n6build.compile.neural_art.layer import Layer, Made, StaysOnCpu, begin, image_shape
+from n6build.compile.neural_art.layouts import inflated
 from n6build.compile.neural_art.streams import Frames, Image, read, write
-from n6build.compile.neural_art.units import Features, Window, convolution, identity
+from n6build.compile.neural_art.units import Features, Window, convolution, identity, minus_128, plus_128
 from n6build.compile.reference.epochs import Address
+
+# Channels of a group, which are the kernels of a frame.
+GROUP = 8
+# With stride 1: fewest pixels of an image's lines, and channels of a group. A smaller group reads and multiplies fewer zeros.
+_WITH_STRIDE_1 = ((16, 4), (9, GROUP), (4, 1))
+
+
+def group_of(stride: int, width: int) -> int:
+    """Return the channels of a group, as ST's compiler was seen to choose them.
+
+    Args:
+        stride: Stride of the window.
+        width: Width of the image.
+    """
+    if stride > 1:
+        return GROUP
+    return next((group for least, group in _WITH_STRIDE_1 if width >= least), GROUP)
+
+
+def depthwise_unit(
+    layer: Layer,
+    made: Made,
+    epoch: EpochBuilder,
+    source: Address,
+    weights: NDArray[np.int8],
+    window: Window,
+    shift: int,
+    group: int,
+    shape: tuple[int, int, int],
+) -> Unit:
+    """Add the units of a depthwise convolution and return the last one.
+
+    Args:
+        layer: Layer with the convolution.
+        made: Results that get the kernels.
+        epoch: Epoch that gets the units.
+        source: Address of the unsigned image, from the first channel on that is taken.
+        weights: Weights of the taken channels, height x width x channels.
+        window: Window of the convolution.
+        shift: Shift of the sums.
+        group: Channels of a frame.
+        shape: Height, width and channels of the whole image.
+    """
+    height, width, channels = shape
+    data = inflated(weights, group)
+    stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True)
+    frames = weights.shape[2] // group
+    picture = Image(width, height, group, channels, width * channels)
+    given = read(epoch, Frames(source, picture, count=frames, step=group, repeat=frames))
+    unit = convolution(epoch, window, Features(width, height, group), group, shift)
+    epoch.link(given, unit)
+    epoch.link(stream, unit, 1)
+    return unit
 
 
 @dataclass(frozen=True)
@@ -113,4 +166,48 @@ def padded(
         )
     write(epoch, result, to_write(epoch, image))
     made.epochs.append(epoch.done())
+    return place
+
+
+# Value of a padding that nothing reads. This value was seen.
+_FILL = -128
+
+
+def every_second(layer: Layer, made: Made, source: Address) -> Address:
+    """Return a buffer with every second pixel of the unsigned source.
+
+    It is made by a depthwise 3x3 of stride 2 whose first weight is 1.
+
+    Raises:
+        StaysOnCpu: If the channels are no multiple of 8.
+    """
+    if source in made.thinned:
+        return made.thinned[source]
+    height, width, channels = image_shape(layer.operands.source)
+    rows, columns, _ = image_shape(layer.operands.output)
+    if channels % GROUP:
+        raise StaysOnCpu(f"{channels} channels are no multiple of {GROUP}")
+    weights = np.zeros((3, 3, channels), np.int8)
+    weights[0, 0] = 1
+    place = made.temporary(layer, rows * columns * channels)
+    # At most one line and column beyond the image were seen. So an odd image is made even before.
+    odd = (0, height % 2, 0, width % 2)
+    unpadded = source
+    if any(odd):
+        source = padded(layer, made, source, (height, width, channels), odd, _FILL)
+    shape = (height + height % 2, width + width % 2, channels)
+    pads = (0, 2 * rows + 1 - shape[0], 0, 2 * columns + 1 - shape[1])
+    epoch = begin(layer, "every second pixel", 0)
+    last = depthwise_unit(layer, made, epoch, source, weights, Window(3, 3, 2, pads), 0, GROUP, shape)
+    signed = minus_128(epoch)
+    epoch.link(last, signed)
+    unsigned = plus_128(epoch)
+    epoch.link(signed, unsigned)
+    picture = Image(columns, rows, GROUP, channels, columns * channels)
+    frames = channels // GROUP
+    result = Frames(place, picture, count=frames, step=GROUP, repeat=frames, repeat_step=rows * columns * channels)
+    write(epoch, result, unsigned)
+    epoch.macs = rows * columns * 9 * GROUP * channels
+    made.epochs.append(epoch.done())
+    made.thinned[unpadded] = place
     return place

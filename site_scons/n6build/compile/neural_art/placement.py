@@ -10,11 +10,87 @@ from dataclasses import replace
 
 from n6build.base.errors import N6Error
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile
-from n6build.compile.neural_art.guards import with_guards, with_room
 from n6build.compile.neural_art.hardware_epoch import READ_AHEAD
-from n6build.compile.reference.epochs import Address, Buffer, Initializer, Network
+from n6build.compile.reference.epochs import Address, Buffer, Initializer, Network, Port
+from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.liveness import aligned
-from n6build.compile.reference.placement import Placement, place
+from n6build.compile.reference.placement import Place, Placement, place
+
+# At least one kernel of a frame of sixteen is not of zeros.
+_MOST_FILLED = 15
+BEFORE, BEHIND = "_guard_before", "_guard_behind"
+
+
+def with_room(network: Network, guard: int, written: Mapping[str, int]) -> tuple[Buffer, ...]:
+    """Return the buffers with room for guards on both sides.
+
+    They also have room for everything that is written of them, and are in use all the time.
+
+    Args:
+        network: Network without guards.
+        guard: Bytes of a guard.
+        written: As from `ends_of_writes`.
+    """
+    last = len(network.epochs)
+    return tuple(
+        replace(buffer, bytes=aligned(guard) + _written(buffer, written) + _behind(guard), first=0, last=last)
+        for buffer in network.buffers
+    )
+
+
+def _written(buffer: Buffer, written: Mapping[str, int]) -> int:
+    """Return the bytes of a buffer, with those that kernels of zeros write behind it.
+
+    Anything more is a fault of this compiler, which a guard has to find.
+    """
+    filled = written.get(buffer.name, 0) - buffer.bytes
+    return buffer.bytes + (filled if 0 < filled <= _MOST_FILLED else 0)
+
+
+def _behind(guard: int) -> int:
+    """Return the bytes behind a buffer, which engines may read ahead."""
+    return max(aligned(guard), READ_AHEAD)
+
+
+def with_guards(
+    network: Network, placement: Placement, guard: int, written: Mapping[str, int]
+) -> tuple[Network, Placement]:
+    """Return the network and the placement with guards.
+
+    A guard behind a buffer goes to the end of a cache line.
+
+    Args:
+        network: Network without guards.
+        placement: Placement of the buffers of `with_room`, without that room.
+        guard: As in `with_room`.
+        written: As in `with_room`.
+    """
+    buffers: list[Buffer] = []
+    places: dict[str, Place] = {}
+    known = max((buffer.tensor.index for buffer in network.buffers if buffer.tensor), default=-1)
+    for buffer in network.buffers:
+        place = placement.places[buffer.name]
+        end = place.offset + _written(buffer, written)
+        spans = {
+            BEFORE: (place.offset - aligned(guard), aligned(guard)),
+            BEHIND: (end, aligned(end + _behind(guard)) - end),
+        }
+        for side, (offset, size) in spans.items():
+            name = buffer.name + side
+            tensor = Tensor(known + 1 + len(buffers), name, "int8", (1, size), None)
+            buffers.append(Buffer(name, size, 0, len(network.epochs), tensor))
+            places[name] = Place(place.pool, offset, size)
+    ports = tuple(Port(buffer.name, buffer.tensor) for buffer in buffers if buffer.tensor)
+    return (
+        replace(
+            network,
+            buffers=(*network.buffers, *buffers),
+            inputs=(*network.inputs, *ports),
+            outputs=(*network.outputs, *ports),
+        ),
+        replace(placement, places={**placement.places, **places}),
+    )
+
 
 _SLACK = "Read_ahead_of_the_kernels"
 

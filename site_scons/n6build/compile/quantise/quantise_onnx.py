@@ -24,8 +24,8 @@ from n6build.base.errors import N6Error
 from n6build.base.regular_file import content_of
 from n6build.compile.quantise.calibration import ranges_of
 from n6build.compile.quantise.float_model import first_line, named_operators, refuse_constant_outputs
-from n6build.compile.quantise.jobs import QuantiseJob
 from n6build.compile.quantise.opened_model import opened
+from n6build.compile.quantise.process import QuantiseJob
 from n6build.compile.quantise.samples import Sample, Samples, check_samples, fitted, rows
 from n6build.compile.quantise.sessions import open_session
 from n6build.compile.reference.compile_model import graph_of

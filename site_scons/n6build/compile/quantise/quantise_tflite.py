@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from n6build.base.errors import N6Error
 from n6build.compile.quantise.calibration import collected_ranges
 from n6build.compile.quantise.float_model import first_line, named_operators
-from n6build.compile.quantise.jobs import QuantiseJob
 from n6build.compile.quantise.opened_model import samples_of
+from n6build.compile.quantise.process import QuantiseJob
 from n6build.compile.quantise.quantise_onnx import Quantised, refuse_operators, text_of_samples
 from n6build.compile.quantise.samples import Sample, check_samples, fitted, rows
+from n6build.compile.quantise.sessions import TfliteSession
 from n6build.compile.quantise.tflite_model import FloatTflite, read_float_tflite, with_codes_of_each_reader
-from n6build.compile.quantise.tflite_session import TfliteSession
 from n6build.compile.reference.refusals import error_of_all
 from n6build.compile.reference.tflite_reader import read_graph
 from n6build.describe.quantise import Quantise

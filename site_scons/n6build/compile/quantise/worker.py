@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
-from n6build.compile.quantise.jobs import QuantiseJob
+from n6build.compile.quantise.process import QuantiseJob
 
 if TYPE_CHECKING:
     from n6build.compile.quantise.quantise_onnx import Quantised

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from n6build.compile.reference.graph import DType, Graph, Operator, Quantisation, Refusal
 from n6build.compile.reference.kinds import KINDS
-from n6build.compile.reference.nearest import nearest_change
 from n6build.compile.reference.operands import Operands, operands_of
-from n6build.compile.reference.refusals import error_of
+from n6build.compile.reference.refusals import error_of, nearest_change
 from n6build.compile.reference.rules import CONVERT, QUANTISE, Problem, Rule, check_per_tensor, shown
 from n6build.compile.reference.windows import MAX_DIMENSION
 

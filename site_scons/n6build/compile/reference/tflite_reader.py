@@ -22,8 +22,8 @@ from n6build.base.files import read_bytes
 from n6build.compile.model_facts import builtin_code
 from n6build.compile.reference.graph import DType, Graph, Operator, Quantisation, Refusal, Signature, Tensor
 from n6build.compile.reference.kinds import TFLITE_KINDS
-from n6build.compile.reference.nearest import nearest_change
 from n6build.compile.reference.reference_options import DamagedError, UnsupportedError, names_in
+from n6build.compile.reference.refusals import nearest_change
 from n6build.compile.reference.rules import QUANTISE
 from n6build.compile.reference.tflite_variables import CALL_ONCE, Call, Variables, called_once
 from n6build.compile.reference.tflite_variables import KINDS as ABOUT_VARIABLES

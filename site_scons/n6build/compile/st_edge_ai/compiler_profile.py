@@ -12,7 +12,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes
-from n6build.compile.strict_json import parse_strict
+from n6build.compile.lossless import parse_strict
 
 # A token is a text, which may lack its end and may have continued lines, or the start of a comment.
 _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*', re.DOTALL)

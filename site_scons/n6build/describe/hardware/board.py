@@ -12,9 +12,8 @@ from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range
 from n6build.describe.hardware.fuse import Fuse
 from n6build.describe.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.describe.hardware.nor import Mode, NorCommands
-from n6build.describe.hardware.pins import PortPins, SelectPins
+from n6build.describe.hardware.pins import PortPins, RecoveryPin, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
-from n6build.describe.hardware.recovery_pin import RecoveryPin
 from n6build.describe.hardware.soc import Clock, ClockProfile, PoolFigures, Profile, Soc
 from n6build.describe.hardware.vision import Camera, Display
 

@@ -103,7 +103,7 @@ class MaxFactors:
 class ParameterTables:
     """Contents of the JESD216 tables beyond the commands and the size.
 
-    `n6build.board.virtual_board.sfdp` builds the complete tables.
+    `n6build.board.virtual_board.board_values` builds the complete tables.
 
     Attributes:
         basic_from_12: the last nine words of the basic table.

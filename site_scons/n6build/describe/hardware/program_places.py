@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
 from n6build.describe.hardware.soc import Soc
 
 
@@ -47,3 +49,54 @@ def places_of(soc: Soc) -> ProgramPlaces:
         ProgramPlace(boot.header_address, boot.payload_offset, boot.max_image),
         ProgramPlace(load.load_address, load.payload_offset, load.max_bytes),
     )
+
+
+TEMPLATE = TEMPLATES / "program.ld.j2"
+_FSBL_STACK_BYTES = 8 << 10
+_APPLI_STACK_BYTES = 16 << 10
+# Constants, initialised data and the image may grow by up to this before the section that follows moves.
+_CONSTANTS_ALIGNMENT = 1 << 10
+_DATA_ALIGNMENT = 256
+_VARIABLES_ALIGNMENT = 16 << 10
+
+
+@dataclass(frozen=True)
+class ProgramRam:
+    """The RAM of a program. All sizes are bytes.
+
+    Attributes:
+        name: name of the program, as users know it.
+        origin: start of the RAM.
+        length: size of the RAM.
+        vector_alignment: alignment of the chip's vector table.
+    """
+
+    name: str
+    origin: int
+    length: int
+    vector_alignment: int
+    stack_bytes: int
+
+
+def fsbl_ram(soc: Soc) -> ProgramRam:
+    """Return the RAM of the FSBL, behind the header in the boot ROM's image."""
+    return _ram(soc, "FSBL", places_of(soc).fsbl, _FSBL_STACK_BYTES)
+
+
+def appli_ram(soc: Soc) -> ProgramRam:
+    """Return the RAM of the Appli, behind the header where the FSBL copies it."""
+    return _ram(soc, "Appli", places_of(soc).appli, _APPLI_STACK_BYTES)
+
+
+def _ram(soc: Soc, name: str, place: ProgramPlace, stack_bytes: int) -> ProgramRam:
+    return ProgramRam(name, place.address, place.room, soc.vector_alignment, stack_bytes)
+
+
+def program_script(ram: ProgramRam) -> str:
+    """Return the text of the linker script."""
+    values = {
+        "constants_alignment": _CONSTANTS_ALIGNMENT,
+        "data_alignment": _DATA_ALIGNMENT,
+        "variables_alignment": _VARIABLES_ALIGNMENT,
+    }
+    return render(TEMPLATE, {**asdict(ram), **values})

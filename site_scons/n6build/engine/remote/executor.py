@@ -20,8 +20,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.regular_file import content_of
 from n6build.engine.command import make_map_portable
-from n6build.engine.depfile import headers_read
-from n6build.engine.includes import found_headers, has_computed_include
+from n6build.engine.depfile import found_headers, has_computed_include, headers_read
 from n6build.engine.perform import Site
 from n6build.engine.remote.actions import Action, as_action, brought_back
 from n6build.engine.remote.address import parse_address, read_access

@@ -15,8 +15,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.base.worker_process import ending_of, run_worker
 from n6build.judge.compare import worker
-from n6build.judge.compare.installed import INSTALL, missing_interpreter
-from n6build.judge.compare.limits import MAX_MODEL_BYTES
+from n6build.judge.compare.limits import INSTALL, MAX_MODEL_BYTES, missing_interpreter
 from n6build.judge.compare.tensors import Port, ReferenceTensor
 
 

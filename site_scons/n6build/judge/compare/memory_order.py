@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-    from n6build.compile.artifacts.buffer_fields import ChannelOrder
+    from n6build.compile.artifacts.buffer_lives import ChannelOrder
 
 _AXES = 4
 

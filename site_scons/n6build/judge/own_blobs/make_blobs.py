@@ -26,14 +26,13 @@ from n6build.engine.step import Call
 from n6build.judge.own_blobs.agreement import Agreement
 from n6build.judge.own_blobs.confirmed import Confirmed, read_confirmed
 from n6build.judge.own_blobs.envelope import Envelope, Grade, read_envelope
-from n6build.judge.own_blobs.figures import figures_json, listing
+from n6build.judge.own_blobs.figures import figures_json, listing, whole_work, work_of_operators
 from n6build.judge.own_blobs.grades import Graded, grades_of, silicon_text
 from n6build.judge.own_blobs.layers import Known, agreements_by_key, agreements_of_layers, layers_of, run_layers
 from n6build.judge.own_blobs.model_program import find_program
 from n6build.judge.own_blobs.proof import FURTHEST, LEAST_EQUAL, Proof, imprecise, prove, require_agreement, run_forced
 from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.judge.own_blobs.structure import require_structure
-from n6build.judge.own_blobs.workload import whole_work, work_of_operators
 
 _SILICON = "experimental: not run on silicon"
 

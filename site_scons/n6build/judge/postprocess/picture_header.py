@@ -28,7 +28,7 @@ def picture_header(inputs: Sequence[IoBuffer], how: Preprocess, model: str) -> s
     """
     import numpy as np  # noqa: PLC0415 - planning makes no header.
 
-    from n6build.compile.quantise.picture_values import picture_shape, real_values  # noqa: PLC0415
+    from n6build.compile.quantise.media import picture_shape, real_values  # noqa: PLC0415
     from n6build.compile.quantise.samples import as_stored  # noqa: PLC0415
 
     port = inputs[0]

@@ -13,7 +13,7 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
-from n6build.compile.artifacts.c_info_costs import EpochCosts, read_costs
+from n6build.compile.artifacts.c_info_pools import EpochCosts, read_costs
 from n6build.compile.artifacts.description import ON_CPU, OWN_TOOL, EpochBlock, EpochInfo, NetworkArtifacts
 from n6build.compile.artifacts.network_c import MAX_BYTES, NetworkSource, parse_network_c
 from n6build.describe.hardware.soc import Soc

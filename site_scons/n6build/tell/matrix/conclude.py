@@ -12,15 +12,14 @@ from n6build.base.files import to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.version import version
 from n6build.describe.choices import Choices
-from n6build.describe.shard import Shard
+from n6build.describe.until import Shard
 from n6build.tell.figures import SizesFile, read_sizes
 from n6build.tell.matrix.commit import commit_of
 from n6build.tell.matrix.history import entry_of, read_history, with_entry, write_history
 from n6build.tell.matrix.matrix_page import matrix_junit, page, table
 from n6build.tell.matrix.matrix_settings import read_limits
-from n6build.tell.matrix.pairs import options_of_matrix
 from n6build.tell.matrix.result import PairResult, read_results, rows_of
-from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name
+from n6build.tell.matrix.shard_results import FORMAT, ShardResults, file_name, options_of_matrix
 from n6build.tell.matrix.trend_page import trends_page
 from n6build.tell.matrix.trends import latest, raise_if_worse, trends_of
 from n6build.tell.merge import write_merge_report

@@ -31,12 +31,11 @@ from n6build.compile.neural_art.layer import (
     windows_pads,
 )
 from n6build.compile.neural_art.layouts import in_rows
-from n6build.compile.neural_art.padding import padded
+from n6build.compile.neural_art.padding import every_second, padded
 from n6build.compile.neural_art.plain_chains import Units, in_chains
 from n6build.compile.neural_art.pointwise import pointwise
 from n6build.compile.neural_art.requantise import largest_sums
 from n6build.compile.neural_art.streams import Frames, read
-from n6build.compile.neural_art.subsampling import every_second
 from n6build.compile.neural_art.units import Features, Window, convolution
 from n6build.compile.reference.epochs import Address
 from n6build.compile.reference.operands import Operands, required_quantisation

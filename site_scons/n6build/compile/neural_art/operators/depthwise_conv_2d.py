@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.compile.neural_art.convolving import Sums, finish, in_epochs, kernels_of, requantised, seen_3x3
-from n6build.compile.neural_art.depthwise import GROUP, depthwise_unit, group_of
 from n6build.compile.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.compile.neural_art.layer import (
     UNSIGNED,
@@ -21,6 +20,7 @@ from n6build.compile.neural_art.layer import (
     images,
     require_whole_range,
 )
+from n6build.compile.neural_art.padding import GROUP, depthwise_unit, group_of
 from n6build.compile.neural_art.requantise import largest_depthwise_sums, possible_sums
 from n6build.compile.neural_art.units import MOST_COEFFICIENTS
 from n6build.compile.reference.epochs import Address

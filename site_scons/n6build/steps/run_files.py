@@ -1,22 +1,175 @@
-"""Camera and display of a run on the virtual board."""
+"""Files of a run on the virtual board: sound, pictures, the trace of the NPU, a profile."""
 
 from __future__ import annotations
 
 import io
+import wave
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from n6build.base.console import say
-from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.base.console import say, show
+from n6build.base.files import is_file, read_bytes, read_lines, to_json, write_atomically, write_chunks_atomically
 from n6build.base.paths import project_path
 from n6build.base.pictures import require_pillow
 from n6build.base.regular_file import open_regular
 from n6build.board.virtual_board.camera import MOST_PICTURES, PATTERN, write_pictures
+from n6build.board.virtual_board.npu_files import NpuFiles
 from n6build.board.virtual_board.pictures import FILL, LAYER, PANEL, PIPE_2, Box, Kept, Rectangle, boxes_in, read_kept
+from n6build.board.virtual_board.profile import profile_lines, read_profile
+from n6build.board.virtual_board.recording import convert_recording
 from n6build.board.virtual_board.run import NorBoot
+from n6build.describe.choices import Trace
+from n6build.describe.hardware.board import Board
+from n6build.judge.npu.names import names_of
+from n6build.judge.npu.trace import TracedNetwork, trace_lines
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Files of options audio and audio_out.
+
+    Attributes:
+        heard: WAV file for the microphones; empty for silence.
+        played: WAV file to write; empty for none.
+    """
+
+    heard: str = ""
+    played: str = ""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Outputs of the step that makes the run."""
+        return (project_path(self.played),) if self.played else ()
+
+
+@contextmanager
+def with_sound(boot: NorBoot, sound: Sound) -> Iterator[NorBoot]:
+    """Give the board its sound, and write what it played.
+
+    The file is written even if the run fails.
+
+    Args:
+        boot: Images and options of the virtual board.
+        sound: Files of the options.
+
+    Raises:
+        N6Error: N6-AUDIO-001 for a recording that cannot be read; N6-FILE-00x.
+    """
+    if sound.heard:
+        boot = replace(boot, heard=convert_recording(Path(sound.heard), boot.nor.with_name("audio.raw")))
+    if not sound.played:
+        yield boot
+        return
+    raw, played = boot.nor.with_name("played.wav"), Path(sound.played)
+    # An emulator that does not start writes no file, and an old one must not pass for its own.
+    for old in (raw, played):
+        old.unlink(missing_ok=True)
+    try:
+        yield replace(boot, played=raw)
+    finally:
+        _keep(raw, played)
+
+
+def _keep(raw: Path, played: Path) -> None:
+    # A board that plays nothing leaves an empty file.
+    if not raw.is_file() or not raw.stat().st_size:
+        show(f"The board played nothing, so {played} is not written: no SAI sent samples")
+        return
+    write_atomically(played, read_bytes(raw))
+    with open_regular(played) as file, wave.open(file) as reader:
+        hz, channels, bits = reader.getframerate(), reader.getnchannels(), 8 * reader.getsampwidth()
+        what = f"{reader.getnframes() / hz:.2f} s, {channels} channels of {bits} bits at {hz:,} Hz"
+    show(f"The board played {what}: {played}")
+    raw.unlink()
+
+
+_NAME = "npu_trace.txt"
+
+
+def trace_output(run: str, trace: str) -> tuple[str, ...]:
+    """Return the trace file beside run.json, or nothing without a trace."""
+    return (str(Path(run).with_name(_NAME)),) if trace == "npu" else ()
+
+
+@contextmanager
+def npu_files(
+    folder: Path, board: Board, networks: Sequence[TracedNetwork], outputs: Sequence[Path], *, record: bool
+) -> Iterator[NpuFiles]:
+    """Provide the NPU files of one run.
+
+    The trace is written even if the run fails, because it may show the cause.
+
+    Args:
+        folder: Folder of the virtual board.
+        board: Board of the run.
+        networks: Networks whose buffers the trace names.
+        outputs: Outputs of the step; a trace is made if one of them is its file.
+        record: Epochs are recorded.
+    """
+    output = next((each for each in outputs if each.name == _NAME), None)
+    files = NpuFiles(
+        record=folder / "npu_record.jsonl" if record else None,
+        trace=folder / "npu_trace.raw" if output else None,
+    )
+    # Remove files of an earlier run: an emulator that does not start writes none, and old ones must not pass for its own.
+    for path in (files.record, files.trace):
+        if path is not None:
+            path.unlink(missing_ok=True)
+    try:
+        yield files
+    finally:
+        if output and files.trace and is_file(files.trace):
+            raw = (line.decode("utf-8", "replace") for line in read_lines(files.trace))
+            lines = trace_lines(raw, names_of(board.soc.npu), networks)
+            write_chunks_atomically(output, (f"{line}\n".encode() for line in lines))
+            files.trace.unlink()
+
+
+_PROFILE_NAME = "profile.json"
+
+
+def run_outputs(run: str, trace: Trace) -> tuple[str, ...]:
+    """Return the outputs of a run: its result, also as JUnit XML, and its trace.
+
+    Args:
+        run: Path of run.json.
+        trace: Record of the run that option trace asks for.
+    """
+    profile = (str(Path(run).with_name(_PROFILE_NAME)),) if trace == "profile" else ()
+    return (run, str(Path(run).with_suffix(".xml")), *trace_output(run, trace), *profile)
+
+
+@contextmanager
+def profiled(boot: NorBoot, outputs: Sequence[Path], programs: Sequence[Path]) -> Iterator[NorBoot]:
+    """Profile a run if the profile is one of its outputs.
+
+    The profile is written even if the run fails, because it may show the cause.
+
+    Args:
+        boot: Images and options of the virtual board.
+        outputs: Outputs of the step.
+        programs: ELF files, for the names of functions.
+    """
+    output = next((each for each in outputs if each.name == _PROFILE_NAME), None)
+    if output is None:
+        yield boot
+        return
+    raw = boot.nor.with_name("profile.raw")
+    # An emulator that does not start writes no file, and an old one must not pass for its own.
+    raw.unlink(missing_ok=True)
+    try:
+        yield replace(boot, profile=raw)
+    finally:
+        # An emulator that did not end properly leaves an empty file.
+        if raw.is_file() and raw.stat().st_size:
+            profile = read_profile(raw, programs, boot.board.soc)
+            write_atomically(output, to_json(asdict(profile)))
+            show("\n".join(profile_lines(profile)))
+            raw.unlink()
+
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,0 +1,178 @@
+"""Steps for the generated headers and linker scripts of the firmware, such as n6_soc.h."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from n6build.base import c_format
+from n6build.base.c_format import Format, header_text
+from n6build.base.files import write_atomically
+from n6build.base.members import members
+from n6build.base.paths import TEMPLATES, project_path
+from n6build.base.templates import with_included
+from n6build.describe.hardware import field_registers, program_places
+from n6build.describe.hardware.board import Board
+from n6build.describe.hardware.field_registers import FIELD, FieldRegisters, field_header, read_field_registers
+from n6build.describe.hardware.program_places import ProgramRam, appli_ram, fsbl_ram, program_script
+from n6build.describe.hardware.soc_header import HEADERS, SocHeader
+from n6build.engine.step import Call, Step, to_parameters
+from n6build.place.trust import anchor
+from n6build.place.trust.anchor import trust_header
+from n6build.place.trust.choice import Trust
+
+
+def soc_header_steps(folder: str, board: Board) -> tuple[Step, ...]:
+    """Return a step for each chip header, such as <folder>/n6_soc.h."""
+    return tuple(_step(folder, header, board) for header in HEADERS)
+
+
+def _step(folder: str, header: SocHeader, board: Board) -> Step:
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/{header.name}",),
+        parameters=to_parameters(header.of(board.soc)),
+        templates=tuple(map(project_path, with_included(header.template))),
+        function="n6build.steps.firmware_headers:make_soc_headers",
+    )
+
+
+def make_soc_headers(call: Call) -> None:
+    """Write the header that has the name of the output."""
+    header = next(each for each in HEADERS if each.name == call.outputs[0].name)
+    write_atomically(call.outputs[0], header.text(call.parameters_as(header.kind)))
+
+
+def field_header_step(folder: str, board: Board) -> Step:
+    """Return the step that makes <folder>/n6_field_registers.h.
+
+    Raises:
+        N6Error: N6-SOC-010 if a register of the report is unknown.
+    """
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/n6_field_registers.h",),
+        parameters=to_parameters(read_field_registers(FIELD, board.soc)),
+        templates=tuple(map(project_path, with_included(field_registers.TEMPLATE))),
+        function="n6build.steps.firmware_headers:make_field_header",
+    )
+
+
+def make_field_header(call: Call) -> None:
+    """Write n6_field_registers.h."""
+    write_atomically(call.outputs[0], field_header(call.parameters_as(FieldRegisters)))
+
+
+FORMATS = members("n6build.describe.formats.*", "FORMAT", Format)
+
+
+def format_headers_step(folder: str) -> Step:
+    """Return the step that writes a header for each format into `folder`."""
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=tuple(f"{folder}/{each.header}" for each in FORMATS),
+        sources=(),
+        templates=tuple(map(project_path, with_included(c_format.TEMPLATE))),
+        function="n6build.steps.firmware_headers:make_format_headers",
+    )
+
+
+def make_format_headers(call: Call) -> None:
+    """Write the headers."""
+    for output, described in zip(call.outputs, FORMATS, strict=True):
+        write_atomically(output, header_text(described))
+
+
+@dataclass(frozen=True)
+class TrustHeaderParameters:
+    """Parameters of the step.
+
+    Attributes:
+        board: Name of the board.
+        points: Public keys, by their numbers.
+        floor_word: Fuse word with the lowest accepted security counter.
+        revoked_word: Fuse word that revokes keys.
+        key_word: First fuse word of the key of encrypted images.
+    """
+
+    board: str
+    points: tuple[str, ...]
+    floor_word: int
+    revoked_word: int
+    key_word: int
+
+
+def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
+    """Return the step that writes <folder>/n6_trust_key.h."""
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/n6_trust_key.h",),
+        parameters=to_parameters(
+            TrustHeaderParameters(
+                board.name,
+                trust.points,
+                board.soc.security_counter,
+                board.soc.revoked_keys,
+                board.soc.encryption_key,
+            )
+        ),
+        templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
+        function="n6build.steps.firmware_headers:make_trust_header",
+    )
+
+
+def make_trust_header(call: Call) -> None:
+    """Write n6_trust_key.h."""
+    given = call.parameters_as(TrustHeaderParameters)
+    points = [bytes.fromhex(each) for each in given.points]
+    words = given.floor_word, given.revoked_word, given.key_word
+    write_atomically(call.outputs[0], trust_header(points, given.board, *words))
+
+
+_RAM = {"fsbl": fsbl_ram, "appli": appli_ram}
+
+
+def program_script_step(output: str, board: Board, program: Literal["fsbl", "appli"]) -> Step:
+    """Return the step that writes the linker script of FSBL or Appli."""
+    return Step(
+        verb="Script",
+        stage="header",
+        outputs=(output,),
+        parameters=to_parameters(_RAM[program](board.soc)),
+        templates=tuple(map(project_path, with_included(program_places.TEMPLATE))),
+        function="n6build.steps.firmware_headers:make_program_script",
+    )
+
+
+def make_program_script(call: Call) -> None:
+    """Write the linker script."""
+    write_atomically(call.outputs[0], program_script(call.parameters_as(ProgramRam)))
+
+
+NAMES = ("n6_kernels.h", "n6_kernels_plain.h")
+
+
+def kernel_headers_step(folder: str) -> Step:
+    """Return the step that writes both headers into `folder`."""
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=tuple(f"{folder}/{name}" for name in NAMES),
+        templates=tuple(project_path(path) for name in NAMES for path in with_included(TEMPLATES / f"{name}.j2")),
+        function="n6build.steps.firmware_headers:make_kernel_header_files",
+    )
+
+
+def make_kernel_header_files(call: Call) -> None:
+    """Write both headers."""
+    from n6build.compile.reference.kernel_headers import (  # noqa: PLC0415 - planning reads no operator.
+        kernels_header,
+        plain_kernels_header,
+    )
+
+    for path, text in zip(call.outputs, (kernels_header(), plain_kernels_header()), strict=True):
+        write_atomically(path, text)
