@@ -414,7 +414,7 @@ def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Pat
 @pytest.mark.slow
 def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: Path) -> None:
     """An Appli that is not signed or too old for the fuses is not even tried."""
-    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=2", "trust_advance=on")
+    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=2", "trust_advance=blow")
     fuses = tmp_path / "board.fuses"
     first = project.scons(*signed, f"fuses={fuses}", "flash", "run")
     assert "n6 trial confirmed" in first.output, first.output

@@ -134,7 +134,7 @@ COUNTED = "n6 fsbl counter"
 
 @pytest.fixture(scope="module")
 def advancing_fsbl(folder: Path) -> bytes:
-    """Return an FSBL with trust_advance=on."""
+    """Return an FSBL with trust_advance=blow."""
     sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
     more = ["-DN6_TRUST_ADVANCE=1"]
     elf = build_verifying(folder / "advancing", "fsbl", sources, public_point(key_file(folder)), more=more)

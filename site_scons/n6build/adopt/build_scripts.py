@@ -1,4 +1,4 @@
-"""Scripts of all build systems: their kinds, variables, and linker scripts in flags."""
+"""Scripts of build systems: kinds and variables, and linker scripts in flags."""
 
 from __future__ import annotations
 

@@ -194,10 +194,10 @@ class Choices:
     trust_counter: int = count(
         "security counter of a signed release, 0 to 32; boards with a higher one reject it", "updates", most=32
     )
-    trust_advance: Literal["off", "on"] = word(
+    trust_advance: Literal["off", "blow"] = word(
         "off",
-        "on: the FSBL programs fuses once a release is confirmed, so that no older one starts again; cannot be undone",
-        ("off", "on"),
+        "blow: the FSBL programs fuses once a release is confirmed, so that no older one starts again; cannot be undone",
+        ("off", "blow"),
     )
     encrypt_key: str = path(
         "with trust: key (64 hexadecimal digits) for the Appli and copied weights in flash",

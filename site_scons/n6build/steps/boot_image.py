@@ -1,4 +1,4 @@
-"""Steps for images with a boot header: unsigned, signed by ST's tool, or signed here."""
+"""Steps for images with a boot header: unsigned, or signed by ST's tool or here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Target compare: captured outputs against the reference interpreter, without a board."""
+"""Target compare: captured outputs against the reference, without a board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps for the generated headers and linker scripts of the firmware, such as n6_soc.h."""
+"""Steps for generated headers and linker scripts of the firmware."""
 
 from __future__ import annotations
 

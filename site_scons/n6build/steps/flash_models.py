@@ -1,4 +1,4 @@
-"""Stage 4 for two slots: writes an Appli (trial=on) or relocatable models to free slots."""
+"""Stage 4 for two slots: writes an Appli or models to free slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A third-party program: its flash bytes and addresses, and its facts for the checks."""
+"""A third-party program: its bytes in flash, and its facts for the checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps for a program not built by n6build: headers, sources, library and link inputs."""
+"""Steps for a program not built by n6build: headers, sources, library."""
 
 from __future__ import annotations
 

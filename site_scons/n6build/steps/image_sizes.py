@@ -1,4 +1,4 @@
-"""Steps that report the sizes of images, their changes, and sectors not flashed yet."""
+"""Steps that report sizes of images, their changes, and sectors to flash."""
 
 from __future__ import annotations
 

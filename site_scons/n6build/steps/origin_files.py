@@ -1,4 +1,4 @@
-"""Steps for the files beside a flash manifest: provenance, bill of materials and notices."""
+"""Steps for provenance, bill of materials and notices of a flash manifest."""
 
 from __future__ import annotations
 

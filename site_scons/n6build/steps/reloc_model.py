@@ -1,4 +1,4 @@
-"""Steps for a relocatable model: its sources, network_rel.bin, and its separate weights."""
+"""Steps for a relocatable model: sources, network_rel.bin, separate weights."""
 
 from __future__ import annotations
 

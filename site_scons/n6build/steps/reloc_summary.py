@@ -1,4 +1,4 @@
-"""Steps for tables about relocatable models: a summary, and the memory pools of npu_driver.py."""
+"""Steps for tables about relocatable models: a summary, and their pools."""
 
 from __future__ import annotations
 

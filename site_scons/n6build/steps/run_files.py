@@ -1,4 +1,4 @@
-"""Files of a run on the virtual board: sound, pictures, the trace of the NPU, a profile."""
+"""Files of a run on the virtual board: sound, pictures, NPU trace, profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps for inputs of a network without test vectors: random, or the first samples."""
+"""Steps for inputs of networks without vectors: random, or first samples."""
 
 from __future__ import annotations
 

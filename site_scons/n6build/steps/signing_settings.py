@@ -81,7 +81,7 @@ def trust_of(choices: Choices) -> Trust | None:
     """
     if choices.trust == "off":
         given = (choices.trust_key, choices.trust_keys, choices.trust_counter, choices.sign_with, choices.encrypt_key)
-        if any(given) or choices.trust_advance == "on":
+        if any(given) or choices.trust_advance == "blow":
             names = "'trust_key', 'trust_keys', 'trust_counter', 'trust_advance', 'sign_with' and 'encrypt_key'"
             what = f"{names} have no effect without 'trust'"
             raise N6Error("N6-TRUST-005", what, hint="set trust=code or trust=full")
@@ -118,7 +118,7 @@ def trust_of(choices: Choices) -> Trust | None:
         choices.trust_counter,
         sign_with,
         _encryption_of(choices),
-        choices.trust_advance == "on",
+        choices.trust_advance == "blow",
     )
 
 

@@ -1,4 +1,4 @@
-"""Steps for flash slots: relocatable models, the weights of a memory pool, test vectors."""
+"""Steps for flash slots: models, weights of a memory pool, test vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a network: types, quantisation, saturation, decoders, versions of tools."""
+"""Checks of a network: types, quantisation, saturation, decoders, tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a third-party program: vector table, caches and buffers shared with the NPU."""
+"""Checks of a third-party program: vectors, caches, and buffers of the NPU."""
 
 from __future__ import annotations
 

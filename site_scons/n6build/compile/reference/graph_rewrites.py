@@ -1,4 +1,4 @@
-"""Rewrites of a graph before it is lowered: constants folded, dilated convolutions joined."""
+"""Rewrites of a graph: constants are folded, dilated convolutions joined."""
 
 from __future__ import annotations
 

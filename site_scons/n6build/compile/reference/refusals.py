@@ -1,4 +1,4 @@
-"""One error for all operators that are refused, with the nearest change that helps."""
+"""One error for all refused operators, with the nearest change that helps."""
 
 from __future__ import annotations
 

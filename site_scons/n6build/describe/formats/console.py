@@ -27,12 +27,12 @@ FSBL_REFUSED = Line(
 FSBL_COUNTER = Line(
     "fsbl_counter",
     "n6 fsbl counter {before:number} -> {after:number}",
-    "With `trust_advance=on`, the FSBL has programmed fuses: releases with a lower counter do not start any more.",
+    "With `trust_advance=blow`, the FSBL has programmed fuses: releases with a lower counter do not start any more.",
 )
 FSBL_COUNTER_KEPT = Line(
     "fsbl_counter_kept",
     "n6 fsbl counter kept {reason:text}",
-    "With `trust_advance=on`, the chip has not programmed the fuses of the security counter. The release runs.",
+    "With `trust_advance=blow`, the chip has not programmed the fuses of the security counter. The release runs.",
 )
 FSBL_RECOVERY = Line(
     "fsbl_recovery",
