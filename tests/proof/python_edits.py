@@ -776,7 +776,7 @@ _BY_REASON = {
         n6build.describe.until
     """,
     _PLANS: """
-        n6build.base.walk n6build.describe.application
+        n6build.base.walk n6build.describe.application_names
         n6build.describe.folder_name n6build.describe.model n6build.describe.backend_names
         n6build.compile.device_headers n6build.compile.runtime_files n6build.compile.neural_art.backend
         n6build.describe.compiled_folder n6build.compile.st_edge_ai.compiler_profile n6build.compile.kernel_files

@@ -1,4 +1,10 @@
-"""Programs in Makefiles and CMakeLists.txt: their variables, sources and rules."""
+"""Programs in Makefiles and CMakeLists.txt: their variables, sources and rules.
+
+Makefiles as text: variables, included files and programs of rules. n6build runs no part of a
+makefile.
+
+CMake scripts as text: commands with their arguments. n6build runs no part of a script.
+"""
 
 from __future__ import annotations
 

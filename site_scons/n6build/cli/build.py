@@ -1,6 +1,9 @@
 """Commands that show a list or a plan, or do the steps behind targets.
 
 Only steps that are not up to date are done.
+
+The line of a host's build script that caused an error. The host's build system does not pass this
+line on.
 """
 
 from __future__ import annotations

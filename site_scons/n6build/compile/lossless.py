@@ -1,4 +1,10 @@
-"""JSON and YAML of ST's tools, read and written without loss."""
+"""JSON and YAML of ST's tools, read and written without loss.
+
+YAML for JSON documents of ST's tools, and back, without loss. Keys keep their order, and numbers
+their spelling.
+
+Strict ASCII JSON for ST's compiler, read and written without loss. Numbers keep their spelling.
+"""
 
 from __future__ import annotations
 

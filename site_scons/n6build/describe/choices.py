@@ -10,7 +10,7 @@ from typing import Literal
 from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error
 from n6build.base.members import member_names
-from n6build.describe.application import APPLICATION_HELP, APPLICATIONS
+from n6build.describe.application_names import APPLICATION_HELP, APPLICATIONS
 from n6build.describe.backend_names import backend_names
 from n6build.describe.host_program import HostProgram
 from n6build.describe.option import (

@@ -2,6 +2,8 @@
 
 The next build relies on the files that the compiler has read. The assembler's .incbin and #embed,
 which no list mentions, are errors unless the file is a source of the step.
+
+Headers that do not exist, but would be included if they did. No list of a compiler names them.
 """
 
 from __future__ import annotations

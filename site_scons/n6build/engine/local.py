@@ -1,6 +1,11 @@
 """Plans carried out without SCons, for command lines and tests.
 
 Steps that are up to date are not done.
+
+Slots for steps that run at the same time. There is a fixed number of slots, or they are tokens of
+the make or Ninja that started this build. A jobserver of GNU make holds one token for each job
+beyond the first. A client takes a token before it starts a second job, and puts the same byte back
+when a job ends (GNU make manual, "POSIX Jobserver Interaction").
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """A picture of a plan as SVG, light and dark, that loads nothing from elsewhere.
 
 Graphviz places the boxes and arrows. Its colours and fonts are replaced by a style sheet.
+
+A plan as few boxes with few arrows, for a picture. A box has the steps of one kind in one folder.
+An arrow that other arrows imply is left out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Step for checks.json, the results of the pre-flight checks.
 
 The verdict is a separate step, so that a report is possible even if checks fail.
+
+Step for checks.txt, the results of the checks in words. A failed check of severity error ends the
+build here, before the board is programmed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Target compare: captured outputs against the reference, without a board."""
+"""Target compare: captured outputs against the reference, without a board.
+
+Step of target compare: captured outputs against the reference interpreter. It also names the known
+cause that explains a difference.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Steps for generated headers and linker scripts of the firmware."""
+"""Steps for generated headers and linker scripts of the firmware.
+
+Step for n6_kernels.h and n6_kernels_plain.h. They declare the kernels that networks of the
+reference backend call.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Stage 4 for two slots: writes an Appli or models to free slots."""
+"""Stage 4 for two slots: writes an Appli or models to free slots.
+
+Stage 4 for relocatable models with two slots: writes new models to free slots. On the virtual board
+this succeeds only if the board starts the new models. A real board decides at its next start. The
+models of a signed release wait for their Appli, which is programmed last.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """A relocatable model made by another tool, as a network of an application.
 
 Its file contains the description of the network.
+
+Choices that follow from relocatable models made by another tool. These models decide options that
+are otherwise free.
 """
 
 from __future__ import annotations

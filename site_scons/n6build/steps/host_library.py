@@ -1,4 +1,16 @@
-"""Steps for a program not built by n6build: headers, sources, library."""
+"""Steps for a program not built by n6build: headers, sources, library.
+
+The networks as a static library for a program not built by n6build. The library is this project's
+Appli without its main. A linker takes only missing symbols from a library: the program's own
+start-up, console and handlers take precedence.
+
+Link inputs of a program not built by n6build, under fixed names. The names do not depend on board,
+model and profile: Make, CMake and IDEs name these two files once. If a build changes neither file,
+the program is not linked again.
+
+Steps for the sources of a program with networks, and of their decoders. n6build compiles the
+sources of N6Appli; those of other programs are compiled by their own build systems.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Steps that report sizes of images, their changes, and sectors to flash."""
+"""Steps that report sizes of images, their changes, and sectors to flash.
+
+Step that reports the changes of a merge request in sizes and memory. The report is Markdown for a
+comment, and JSON for the next report.
+
+Step that reports the sectors of the images that a board does not hold yet. The report goes to the
+console. to_flash.txt contains the size of all images.
+"""
 
 from __future__ import annotations
 

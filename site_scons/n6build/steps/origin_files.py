@@ -1,4 +1,8 @@
-"""Steps for provenance, bill of materials and notices of a flash manifest."""
+"""Steps for provenance, bill of materials and notices of a flash manifest.
+
+Step for notices.txt, the licences of all code linked into the images. The file is beside the flash
+manifest.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Steps for a relocatable model: sources, network_rel.bin, separate weights."""
+"""Steps for a relocatable model: sources, network_rel.bin, separate weights.
+
+Step for the generated sources of a relocatable model, and its description. The sources are compiled
+and linked besides network.c. Later steps read the description.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Files of a run on the virtual board: sound, pictures, NPU trace, profile."""
+"""Files of a run on the virtual board: sound, pictures, NPU trace, profile.
+
+Files of the virtual board's NPU in a run: its record, and its readable trace. The record is in the
+folder of the virtual board, and the trace is an output of the step.
+"""
 
 from __future__ import annotations
 
@@ -86,12 +90,12 @@ def _keep(raw: Path, played: Path) -> None:
     raw.unlink()
 
 
-_NAME = "npu_trace.txt"
+_TRACE_NAME = "npu_trace.txt"
 
 
 def trace_output(run: str, trace: str) -> tuple[str, ...]:
     """Return the trace file beside run.json, or nothing without a trace."""
-    return (str(Path(run).with_name(_NAME)),) if trace == "npu" else ()
+    return (str(Path(run).with_name(_TRACE_NAME)),) if trace == "npu" else ()
 
 
 @contextmanager
@@ -109,7 +113,7 @@ def npu_files(
         outputs: Outputs of the step; a trace is made if one of them is its file.
         record: Epochs are recorded.
     """
-    output = next((each for each in outputs if each.name == _NAME), None)
+    output = next((each for each in outputs if each.name == _TRACE_NAME), None)
     files = NpuFiles(
         record=folder / "npu_record.jsonl" if record else None,
         trace=folder / "npu_trace.raw" if output else None,

@@ -1,4 +1,8 @@
-"""Steps for inputs of networks without vectors: random, or first samples."""
+"""Steps for inputs of networks without vectors: random, or first samples.
+
+Step for seeded random inputs of a network whose model has no test vectors. The inputs are a .npy
+file, which you can also use on another board.
+"""
 
 from __future__ import annotations
 

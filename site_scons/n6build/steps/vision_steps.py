@@ -1,4 +1,8 @@
-"""Steps that build a third-party project with another network in it."""
+"""Steps that build a third-party project with another network in it.
+
+Build of a third-party project with another network, in a copy. The copy stays for the next build,
+so that make compiles only changed files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Run of the virtual board with tensors of the reference for each epoch."""
+"""Run of the virtual board with tensors of the reference for each epoch.
+
+Search for epochs that read a buffer without a tensor of the reference. The search uses the memory
+that the stream engines touched.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Record of a climb of target ladder, also used by field reports.
 
 The networks come with n6build: the record contains nothing of a user's model.
+
+Rungs of target ladder, from the simplest use of the NPU to a whole network. Each rung has a
+conclusion for the case that it is the first to fail.
 """
 
 from __future__ import annotations

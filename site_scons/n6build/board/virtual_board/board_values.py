@@ -1,4 +1,8 @@
-"""Parts of a board outside the chip, as properties of QEMU's machine."""
+"""Parts of a board outside the chip, as properties of QEMU's machine.
+
+Tables by which a serial NOR describes itself (JESD216F, "SFDP"), as bytes. They are made from the
+description of its family in boards/nor and from its size.
+"""
 
 from __future__ import annotations
 

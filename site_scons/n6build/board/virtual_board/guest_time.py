@@ -1,4 +1,8 @@
-"""Guest time of a running emulator, and its last place."""
+"""Guest time of a running emulator, and its last place.
+
+Signs of life of a long run. They show instructions and place, and the register that the program
+waits for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Checks of a third-party program: vectors, caches, and buffers of the NPU."""
+"""Checks of a third-party program: vectors, caches, and buffers of the NPU.
+
+Checks of caches and buffers that a third-party program shares with the NPU. The networks get the
+buffers from the program.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Sources of an STM32H747 application that a compiled network changes.
 
 They are main.h, main.c and ai_interface.h.
+
+Edits in host sources: between two markers, or in a macro's value. All other bytes stay the same.
+Files are read as bytes: line ends, encodings and a missing last newline are kept.
 """
 
 from __future__ import annotations

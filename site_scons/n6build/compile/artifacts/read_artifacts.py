@@ -1,6 +1,9 @@
 """The description of a compiled network, read from c_info and network.c.
 
 c_info comes first; network.c adds facts found only there, and replaces a missing c_info.
+
+Check that c_info and network.c describe the same network. ST's compiler writes both in one run,
+with the same buffers. Files that are copied by hand get mixed up, and one of them may be edited.
 """
 
 from __future__ import annotations

@@ -1,4 +1,14 @@
-"""Convolutions that stand for other work: padding, depthwise, every second pixel."""
+"""Convolutions that stand for other work: padding, depthwise, every second pixel.
+
+Padding as a convolution of 1x1 with weight 1. The frame of the convolution has the value of the
+padding. It is an epoch of its own, or in front of another unit.
+
+Depthwise convolutions as ordinary convolutions of groups of channels. The kernels of a group are
+zero for all but their own channel.
+
+Every second pixel of every second line, for 1x1 convolutions of stride 2. It needs an epoch of its
+own, since no strided reader was ever seen.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,12 @@
 """Placement of the buffers, with bytes behind each that an engine may read ahead.
 
 It is the plan of the reference backend in all other respects.
+
+Guards: memory around buffers that no epoch may write. They are inputs and outputs of the network at
+the same place, which no epoch knows of. The program that runs the network fills them with a
+pattern. If it does not find the pattern in the outputs again, an engine has written where it should
+not. No firmware has to know of guards: its handling of inputs and outputs, also of its caches, is
+right for them.
 """
 
 from __future__ import annotations

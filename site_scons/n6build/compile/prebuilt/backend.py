@@ -1,4 +1,9 @@
-"""Backend prebuilt: output of ST's compiler from elsewhere, with n6build's names."""
+"""Backend prebuilt: output of ST's compiler from elsewhere, with n6build's names.
+
+Check that weights are those of the model beside a network. Weights of another network may have the
+same size. Each constant of the model is in the weights with the same values in another order, so
+that counting values finds a mix-up without a run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Sessions of ONNX Runtime and of LiteRT for float models."""
+"""Sessions of ONNX Runtime and of LiteRT for float models.
+
+Sessions of ONNX Runtime for float models. One thread computes, so that sums have one order.
+
+Float .tflite models on LiteRT. One thread computes, so that sums have one order.
+"""
 
 from __future__ import annotations
 

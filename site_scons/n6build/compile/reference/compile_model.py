@@ -3,6 +3,13 @@
 It compiles an int8 .tflite or .onnx model so that every epoch runs on the Cortex-M55. The results
 of the network are those of LiteRT's reference resolver, bit for bit. Equal inputs give
 byte-identical files.
+
+Operators on several images, computed image by image. The kernels of windows and of resizing read
+one image. The images of a batch are parts of a tensor that costs nothing to take apart, and their
+results are made at their places in the output.
+
+The four outputs of a detector's last operator, as parts of one tensor. A kernel makes all of them
+at once, in float32.
 """
 
 from __future__ import annotations

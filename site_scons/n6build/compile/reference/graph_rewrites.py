@@ -1,4 +1,11 @@
-"""Rewrites of a graph: constants are folded, dilated convolutions joined."""
+"""Rewrites of a graph: constants are folded, dilated convolutions joined.
+
+Dilated convolutions that old converters write as three operators. They put a convolution between
+SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND. The three become a PAD and a dilated convolution.
+
+Computation of all that does not depend on the network's inputs. It takes place when the network is
+compiled. It covers shapes, values made from shapes, and moved constants.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One error for all refused operators, with the nearest change that helps."""
+"""One error for all refused operators, with the nearest change that helps.
+
+One error for all operators that are refused. For a model that is not quantised at all, it is one
+sentence and a way to quantise the model.
+"""
 
 from __future__ import annotations
 

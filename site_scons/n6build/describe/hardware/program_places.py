@@ -1,4 +1,8 @@
-"""Addresses at which the boot ROM puts the FSBL and the FSBL puts the Appli."""
+"""Addresses at which the boot ROM puts the FSBL and the FSBL puts the Appli.
+
+Linker scripts of FSBL and Appli. The programs are linked for the addresses to which the boot ROM
+and the FSBL load them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
 """Join of a compiled network's buffers with the tensors of its model.
 
-The join uses the graphs of both, names and order; size, scale, zero point and shape have to confirm it.
-It never uses similar values. All other buffers are listed with the reason.
+The join uses the graphs of both, names and order; size, scale, zero point and shape have to confirm
+it. It never uses similar values. All other buffers are listed with the reason.
+
+Join of buffers with tensors by the order in which they are made. Buffers and tensors with the same
+size and quantisation are joined in their order. This needs the same number of both, and a model
+that makes them in that order, each from the one before.
 """
 
 from __future__ import annotations

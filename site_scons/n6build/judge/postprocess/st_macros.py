@@ -8,7 +8,7 @@ from typing import NoReturn, get_args
 
 from n6build.base.errors import N6Error
 from n6build.compile.artifacts.description import IoBuffer
-from n6build.describe.application import PostProcess
+from n6build.describe.application_names import PostProcess
 from n6build.describe.postprocess import DecoderName, Postprocess
 from n6build.judge.postprocess.layout import Layout, Level, layout_of
 

@@ -1,4 +1,10 @@
-"""Test vectors: inputs of the network, and outputs of the reference interpreter."""
+"""Test vectors: inputs of the network, and outputs of the reference interpreter.
+
+Seeded random inputs of a network without test vectors. They are the same on each machine: the bytes
+come from SHAKE-256, whose output is defined to the bit. Releases of NumPy may change its generators
+of random numbers. The seed is a text: `n6build input`, the number of the vector, the place of the
+input, its type and its shape.
+"""
 
 from __future__ import annotations
 
