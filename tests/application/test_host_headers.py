@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from n6build.engine.step import Call
-from n6build.steps.host_library import CHANGES, header_folder, make_host_headers
+from n6build.steps.host_headers import CHANGES, header_folder, make_host_headers
 
 
 def test_headers_of_one_network_have_plain_names() -> None:

@@ -500,9 +500,9 @@ EDITS = (
     *edits(
         "embedded",
         "build/n6_networks.ld",
-        ("steps/host_library.py", "symbols).decode()", 'symbols).decode() + "; "'),
+        ("steps/host_headers.py", "symbols).decode()", 'symbols).decode() + "; "'),
     ),
-    *edits("embedded", "build/include/n6_made.h", ("steps/host_library.py", "Changes with any", "Changes with each")),
+    *edits("embedded", "build/include/n6_made.h", ("steps/host_headers.py", "Changes with any", "Changes with each")),
     # Headers for an application.
     *linked(
         "network_app/app_config.h",
@@ -751,7 +751,7 @@ def _operators_without_kernels() -> Iterator[str]:
 
 
 _NOT_IN_KEYWORD = """
-    onnx_operators plain_chains operators.add operators.max_pool_2d operators.pad operators.copies subsampling
+    onnx_operators plain_chains operators.add operators.max_pool_2d operators.pad operators.copies
 """
 _BY_REASON = {
     _SHAPES: """
@@ -764,7 +764,7 @@ _BY_REASON = {
     _OF_A_BOARD: """
         n6build.base.file_lock n6build.describe.hardware.blocks
         n6build.describe.hardware.field_registers n6build.describe.hardware.i2c n6build.describe.hardware.npu
-        n6build.describe.hardware.pins n6build.describe.hardware.fuse
+        n6build.describe.hardware.fuse
         n6build.describe.hardware.npu_header
         n6build.compile.artifacts.made_buffers n6build.compile.artifacts.buffer_lives n6build.steps.ask_board
         n6build.steps.emulator n6build.steps.run_files n6build.describe.until
@@ -778,7 +778,7 @@ _BY_REASON = {
     _PLANS: """
         n6build.base.walk n6build.describe.application_names
         n6build.describe.folder_name n6build.describe.model n6build.describe.backend_names
-        n6build.compile.device_headers n6build.compile.runtime_files n6build.compile.neural_art.backend
+        n6build.compile.device_headers n6build.compile.runtime_files
         n6build.describe.compiled_folder n6build.compile.st_edge_ai.compiler_profile n6build.compile.kernel_files
         n6build.compile.st_edge_ai.find n6build.base.paths n6build.base.version n6build.describe.option
         n6build.describe.until n6build.describe.preprocess n6build.describe.quantise
@@ -787,8 +787,8 @@ _BY_REASON = {
     """,
     _REFUSES: """
         n6build.describe.hardware.board_rules n6build.describe.relocatable_file n6build.compile.artifacts.c_info_pools
-        n6build.compile.artifacts.weights n6build.compile.artifacts.read_artifacts n6build.compile.model_constants
-        n6build.compile.prebuilt.backend n6build.describe.compiled_from n6build.judge.own_blobs.structure
+        n6build.compile.artifacts.weights n6build.compile.model_constants
+        n6build.describe.compiled_from n6build.judge.own_blobs.structure
         n6build.compile.reference.graph_checks n6build.compile.reference.refusals n6build.compile.reference.refusals
         n6build.compile.reference.reference_options n6build.compile.reference.rules
         n6build.place.memory_plan.whole_image n6build.place.reloc.loader n6build.place.reloc.openmv
@@ -801,10 +801,9 @@ _BY_REASON = {
     _NOT_IN_A_MODEL: """
         n6build.compile.reference.graph_rewrites n6build.compile.reference.resizing n6build.compile.reference.int16
         n6build.compile.reference.unsigned n6build.compile.reference.tflite_variables
-        n6build.compile.reference.compile_model
     """,
     _TOLD: """
-        n6build.compile.mpool n6build.compile.st_edge_ai.st_edge_ai_options n6build.steps.network_times
+        n6build.compile.mpool n6build.compile.st_edge_ai.st_edge_ai_options
         n6build.compile.artifacts.c_info_pools
     """,
 }
@@ -818,7 +817,6 @@ WITHOUT_BYTES = {
     **{module: reason for reason, modules in _BY_REASON.items() for module in modules.split()},
     "n6build.base.caller": "what messages call the program that was called",
     "n6build.base.processor": "the class of the processor, which is part of the signature",
-    "n6build.compile.quantise.media": "pictures and sounds, of which no build here has one; tables, which a run takes",
     "n6build.compile.quantise.opened_model": "reads and fixes shapes by functions that are edited",
     "n6build.compile.quantise.process": _SHAPES,
     "n6build.judge.accuracy.areas": "a class for each pixel, which no network of these builds has",
@@ -835,8 +833,6 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.foreign_flags": "hints, and flags of ST's runtime, which these builds do not have",
     "n6build.base.findings": "findings, and the errors that they become",
-    "n6build.compile.prebuilt.imported": "reads weights that are a C array, of which no build here has one",
-    "n6build.compile.neural_art.placement": "memory around buffers, for which the build for the NPU does not ask",
     "n6build.judge.own_blobs.layers": "spares runs of layers that have not changed; what is told is of the blobs",
     "n6build.judge.own_blobs.model_program": "asks a program, whose answers are the proof's",
     "n6build.judge.own_blobs.epoch_grades": "rows of the page about a build",

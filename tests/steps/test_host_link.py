@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from n6build.engine.step import Call, to_parameters
-from n6build.steps.host_library import HostLinkParameters, make_host_link
+from n6build.steps.host_headers import HostLinkParameters, make_host_link
 
 CPU = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
 

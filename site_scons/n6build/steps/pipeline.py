@@ -29,7 +29,8 @@ from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.goal_checks import check_goals, makes_appli
-from n6build.steps.host_library import check_library, host_library_plan, host_link
+from n6build.steps.host_headers import host_link
+from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.image_sizes import lacking_step, merge_report_step, sizes_step
 from n6build.steps.job import Job, boards_of, check_device, job_of
 from n6build.steps.mcuboot_image import mcuboot_image_step
