@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from n6build.base.paths import TEMPLATES
+from n6build.base.same_fields import with_fields_of
 from n6build.base.templates import render
 from n6build.describe.hardware.board import Board, Console, ExternalRam, Psram, Slots
 from n6build.describe.hardware.nor import Mode
@@ -267,32 +268,25 @@ def _pins(pins: PortPins | SelectPins) -> PinConstants:
 
 def _nor(board: Board) -> NorConstants:
     nor, commands = board.nor, board.nor_commands
-    return NorConstants(
-        base=nor.base,
-        size=nor.size,
-        jedec_id=nor.jedec_id,
-        mode=nor.mode,
+    return with_fields_of(
+        NorConstants,
+        nor,
+        commands,
         slow=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=False)),
         fast=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=True)),
         from_pll1="PLL1" in board.clock.profile.plls,
         pins=_pins(nor.pins),
         select=nor.pins.chip_select,
         commands=commands.name,
-        read=commands.read,
-        program=commands.program,
-        erase_4k=commands.erase_4k,
-        write_register=commands.write_register,
         octal_mask=commands.second_byte_mask,
         octal_read_register=commands.octal(commands.read_register),
         octal_read=commands.octal(commands.read_dtr),
         octal_program=commands.octal(commands.program),
-        memory_type=commands.memory_type,
         mode_address=commands.mode.address,
         mode_value=commands.mode.opi_dtr,
         dummy_address=commands.dummy.address,
         dummy_value=commands.dummy.value,
         dummy_cycles=commands.dummy.chosen,
-        register_dummy_cycles=commands.register_dummy_cycles,
     )
 
 
@@ -306,25 +300,19 @@ def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands
         _pad_clock(board.clock.hclk_hz, board.psram_divider(psram, fast_pads=fast_pads)) for fast_pads in (False, True)
     )
     density = commands.density
-    return PsramConstants(
-        memory=ram.memory,
-        size=ram.size,
+    return with_fields_of(
+        PsramConstants,
+        ram,
+        psram,
+        commands,
         slow=slow,
         fast=fast,
         slow_refresh_cycles=commands.refresh_cycles(slow.hz),
         fast_refresh_cycles=commands.refresh_cycles(fast.hz),
-        supply=psram.supply,
         control=_pins(psram.control),
         select=psram.control.chip_select,
         data=_pins(psram.data),
         commands=commands.name,
-        row=commands.row,
-        memory_type=commands.memory_type,
-        reset=commands.reset,
-        read=commands.read,
-        write=commands.write,
-        read_register=commands.read_register,
-        write_register=commands.write_register,
         read_latency=RegisterConstants(commands.read_latency.address, commands.read_latency_value),
         read_cycles=commands.read_latency.chosen,
         write_latency=RegisterConstants(commands.write_latency.address, commands.write_latency.value),
