@@ -14,12 +14,11 @@ from n6build.base.console import say
 from n6build.base.files import to_json, write_atomically
 from n6build.board.flash.debug import PORT, serve_debugger
 from n6build.board.flash.probe_programmer import ProbeProgrammer
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.describe.hardware.blocks import FILE, gdb_registers
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.steps.board_files import board_as_chosen, boards_folders
+from n6build.steps.board_files import boards_folders
 from n6build.steps.flash_board import Target
 from n6build.steps.start_board import begin, no_elf
 
@@ -75,8 +74,7 @@ def perform_debug_board(call: Call) -> None:
         N6Error: N6-DEBUG-00x if GDB cannot be served; N6-FLASH-009 if the board does not start.
     """
     given = call.parameters_as(DebugBoardParameters)
-    board = board_as_chosen(Path(given.target.file), given.target.board)
-    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    board, programmer = given.target.opened()
     assert isinstance(programmer, ProbeProgrammer)
     elves = call.sources[: given.elves]
     note, registers = call.outputs

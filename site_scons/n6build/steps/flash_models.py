@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import read_bytes
@@ -17,7 +16,6 @@ from n6build.base.span import Span
 from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
 from n6build.board.flash.appli_update import kept_appli, plan_appli
 from n6build.board.flash.model_update import check_running, plan_updates, read_running, remember_running, running_of
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock, carry_out
 from n6build.board.flash.receipt import VIRTUAL, write_receipt
 from n6build.board.flash.sectors import sectors_of
@@ -27,7 +25,7 @@ from n6build.describe.hardware.board import Board, Slot
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.memory_plan.plan import read_plan
 from n6build.place.trust.release import find_release
-from n6build.steps.board_files import board_as_chosen, boards_folders
+from n6build.steps.board_files import boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
@@ -58,10 +56,9 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
 def perform_flash_appli(call: Call) -> None:
     """Program the Appli into its free slot, and write the receipt."""
     target = call.parameters_as(Target)
-    board = board_as_chosen(Path(target.file), target.board)
+    board, programmer = target.opened()
     assert board.trial is not None
     assert board.trial.appli is not None
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     image = call.sources[0]
     with board_lock(programmer):
         # Identify the board before reading from it: another board's flash would be read in the wrong way.
@@ -137,10 +134,9 @@ def flash_models_step(
 def perform_flash_models(call: Call) -> None:
     """Program new models into their free slots, and write the receipt."""
     target = call.parameters_as(FlashModelsParameters)
-    board = board_as_chosen(Path(target.file), target.board)
+    board, programmer = target.opened()
     path = call.sources[0]
     elves = [file for file in call.sources if file.suffix == ".elf"]
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     record = programmer.record
     with board_lock(programmer):
         # Identify the board before reading from it: another board's flash would be read in the wrong way.

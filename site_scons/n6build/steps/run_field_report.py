@@ -17,7 +17,6 @@ from n6build.base.files import write_atomically
 from n6build.base.version import version
 from n6build.board.flash.command_line import LIST_TIMEOUT_S, run_command
 from n6build.board.flash.probe_programmer import ProbeProgrammer
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_facts import Evidence
@@ -39,7 +38,6 @@ from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step
 from n6build.judge.own_blobs.board_record import Ladder, read_ladder
 from n6build.steps.ask_board import ask, asking_step
-from n6build.steps.board_files import board_as_chosen
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
@@ -121,8 +119,7 @@ def perform_run_field_report(call: Call) -> None:
         N6Error: N6-FIELD-002, after writing, if the run did not reach its end.
     """
     given = call.parameters_as(RunFieldReportParameters)
-    board = board_as_chosen(Path(given.target.file), given.target.board)
-    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    board, programmer = given.target.opened()
     prepared = [as_run(each) for each in given.networks]
     networks = [linked_network(model, artifacts, Session(runs=1)) for model, artifacts in prepared]
     lines: list[str] = []

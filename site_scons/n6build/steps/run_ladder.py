@@ -12,7 +12,6 @@ from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.version import version
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_report import hashed_serial
 from n6build.board.run.guards import without_guards
@@ -25,7 +24,6 @@ from n6build.describe.model import Model
 from n6build.engine.step import Call, Step
 from n6build.judge.own_blobs.board_record import Ladder, read_epochs
 from n6build.steps.ask_board import ask, asking_step
-from n6build.steps.board_files import board_as_chosen
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
@@ -112,8 +110,7 @@ def perform_run_ladder(call: Call) -> None:
         N6Error: N6-LADDER-001, after writing, if a rung fails.
     """
     given = call.parameters_as(RunLadderParameters)
-    board = board_as_chosen(Path(given.target.file), given.target.board)
-    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    board, programmer = given.target.opened()
     networks = [_guarded(each) for each in given.networks]
     epochs = [tuple(read_epochs(Path(each.folder) / f"{each.name}_npu.json").values()) for each in given.networks]
     guards = [guard for each in networks for guard in each.guards]

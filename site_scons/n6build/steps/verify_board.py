@@ -15,7 +15,6 @@ from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.board.flash.appli_update import expected_appli
 from n6build.board.flash.model_update import expected_images
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.record import forget
@@ -26,7 +25,7 @@ from n6build.describe.hardware.board import Board, Slot
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.image.manifest import read_manifest
 from n6build.place.memory_plan.plan import read_plan
-from n6build.steps.board_files import board_as_chosen, boards_folders
+from n6build.steps.board_files import boards_folders
 from n6build.steps.flash_board import Target
 
 
@@ -93,8 +92,7 @@ def perform_verify_board(call: Call) -> None:
     """
     given = call.parameters_as(VerifyBoardParameters)
     target = given.target
-    board = board_as_chosen(Path(target.file), target.board)
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
+    board, programmer = target.opened()
     with board_lock(programmer):
         # Identify the board before reading from it: another board's flash would be read in the wrong way.
         checked_identity(programmer, board)

@@ -6,18 +6,16 @@ new baud rate recompiles only the code that uses the console.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
-from n6build.base.paths import TEMPLATES
 from n6build.base.same_fields import with_fields_of
-from n6build.base.templates import render
 from n6build.describe.hardware.board import Board, Console, ExternalRam, Psram, Slots
 from n6build.describe.hardware.nor import Mode
 from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, Divider, Pll
+from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
+from n6build.describe.hardware.soc_header import Constants, Header, WithParts
 from n6build.describe.hardware.vision import (
     CameraConstants,
     DisplayConstants,
@@ -164,96 +162,51 @@ class PsramConstants:
 
 
 @dataclass(frozen=True)
-class OfBoard:
-    """The constants of n6_board.h.
-
-    Attributes:
-        parts: names of all other headers, with that of the chip.
-    """
-
-    name: str
-    parts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class OfClock:
+class OfClock(Constants):
     """The constants of n6_board_clock.h. smps_overdrive: as in `Board`."""
 
-    name: str
     clock: ClockConstants
     smps_overdrive: str | None
 
 
 @dataclass(frozen=True)
-class OfConsole:
+class OfConsole(Constants):
     """The constants of n6_board_console.h."""
 
-    name: str
     console: Console
 
 
 @dataclass(frozen=True)
-class OfNor:
+class OfNor(Constants):
     """The constants of n6_board_nor.h."""
 
-    name: str
     nor: NorConstants
 
 
 @dataclass(frozen=True)
-class OfPsram:
+class OfPsram(Constants):
     """The constants of n6_board_psram.h. psram: None if the firmware maps none."""
 
-    name: str
     psram: PsramConstants | None
 
 
 @dataclass(frozen=True)
-class OfSlots:
+class OfSlots(Constants):
     """The constants of n6_board_slots.h."""
 
-    name: str
     slots: Slots
 
 
 @dataclass(frozen=True)
-class OfVision:
+class OfVision(Constants):
     """The constants of n6_board_vision.h.
 
     Attributes:
         camera, display: None if the board has none, or PLL1 does not run.
     """
 
-    name: str
     camera: CameraConstants | None
     display: DisplayConstants | None
-
-
-Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots | OfVision
-
-
-@dataclass(frozen=True)
-class BoardHeader:
-    """A generated header of a board.
-
-    Attributes:
-        name: file name of the header.
-        kind: dataclass with the header's constants.
-        of: function that takes the constants from a board.
-    """
-
-    name: str
-    kind: type[Constants]
-    of: Callable[[Board], Constants]
-
-    @property
-    def template(self) -> Path:
-        """The Jinja template of the header."""
-        return TEMPLATES / f"{self.name}.j2"
-
-    def text(self, constants: Constants) -> str:
-        """Return the text of the header. constants: an instance of `kind`."""
-        return render(self.template, {field.name: getattr(constants, field.name) for field in fields(constants)})
 
 
 def _clock(clock: Clock) -> ClockConstants:
@@ -337,21 +290,23 @@ def _vision(board: Board) -> OfVision:
 
 
 _PARTS = (
-    BoardHeader(
-        "n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)
-    ),
-    BoardHeader("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
-    BoardHeader("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
-    BoardHeader("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
-    BoardHeader("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
-    BoardHeader("n6_board_vision.h", OfVision, _vision),
+    Header("n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)),
+    Header("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
+    Header("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
+    Header("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
+    Header("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
+    Header("n6_board_vision.h", OfVision, _vision),
 )
 HEADERS = (
-    BoardHeader(
-        "n6_board.h", OfBoard, lambda board: OfBoard(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))
-    ),
+    Header("n6_board.h", WithParts, lambda board: WithParts(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))),
     *_PARTS,
 )
+
+
+def header_texts(board: Board) -> dict[str, str]:
+    """Return the texts of all headers of the chip and the board, by their names."""
+    of_chip = {each.name: each.text(each.of(board.soc)) for each in SOC_HEADERS}
+    return of_chip | {each.name: each.text(each.of(board)) for each in HEADERS}
 
 
 def recovery_defines(board: Board) -> tuple[str, ...]:
