@@ -24,8 +24,6 @@ from n6build.compile.model_facts import ModelFacts, read_model_facts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.npu import Npu
-from n6build.describe.model import TensorType
-from n6build.describe.postprocess import Postprocess
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.saturation import reach_of_network
 from n6build.place.image.manifest import read_manifest
@@ -82,14 +80,9 @@ class _Network:
         weights: Names of the raw files.
     """
 
-    model: str
+    model: CheckedModel
     file: str | None
     facts: ModelFacts | None
-    waived: dict[str, str]
-    input_type: TensorType | None
-    output_type: TensorType | None
-    postprocess: Postprocess | None
-    classes: tuple[str, ...]
     name: str
     folder: str
     weights: tuple[str, ...]
@@ -212,14 +205,10 @@ def _network(steps: NetworkSteps) -> _Network:
     file = project_path(model.file) if model.file else None
     types = model.network.input_type, model.network.output_type
     return _Network(
-        model.name,
+        CheckedModel(model.name, model.waived, *types, model.postprocess, model.classes),
         file,
         # Planning must not read a file that a step makes: an older one may be there.
         _facts(model.file) if model.file and not model.float_file else None,
-        model.waived,
-        *types,
-        model.postprocess,
-        model.classes,
         steps.name,
         steps.folder,
         steps.weights,
@@ -261,15 +250,7 @@ def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
     file = Path(network.file) if network.file else None
     artifacts = read_artifacts(Path(network.folder), network.name, network.weights)
     return NetworkSubject(
-        model=CheckedModel(
-            network.model,
-            file,
-            network.waived,
-            network.input_type,
-            network.output_type,
-            network.postprocess,
-            network.classes,
-        ),
+        model=network.model,
         for_npu=network.for_npu,
         artifacts=artifacts,
         pools=network.pools,

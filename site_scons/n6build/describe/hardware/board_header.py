@@ -289,7 +289,7 @@ def _vision(board: Board) -> OfVision:
     return OfVision(board.name, camera, display_constants(board.display, pll1_hz) if board.display else None)
 
 
-_PARTS = (
+_PARTS: tuple[Header[Board], ...] = (
     Header("n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)),
     Header("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
     Header("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
@@ -297,7 +297,7 @@ _PARTS = (
     Header("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
     Header("n6_board_vision.h", OfVision, _vision),
 )
-HEADERS = (
+HEADERS: tuple[Header[Board], ...] = (
     Header("n6_board.h", WithParts, lambda board: WithParts(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))),
     *_PARTS,
 )
