@@ -12,6 +12,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
+from n6build.base.same_fields import with_fields_of
 from n6build.base.templates import with_included
 from n6build.compile.application.activation_buffers import buffers_header
 from n6build.compile.application.app_config import TEMPLATE, InProject, app_config
@@ -111,15 +112,7 @@ def app_headers_steps(folder: str, network: NetworkSteps, asked: Asked | None = 
     if model.application is not None or asked:
         steps.append(_application_step(folder, network, asked))
     if model.postprocess is not None and LAYOUT not in model.waived:
-        parameters = DecoderHeaderParameters(
-            model.name,
-            model.postprocess,
-            model.preprocess,
-            model.classes,
-            network.name,
-            network.folder,
-            network.weights,
-        )
+        parameters = with_fields_of(DecoderHeaderParameters, network, model, model=model.name)
         steps.append(
             Step(
                 verb="Header",
@@ -142,14 +135,8 @@ def _application_step(folder: str, network: NetworkSteps, asked: Asked | None) -
         outputs=(f"{folder}/app_config.h", f"{folder}/app_buffers.h"),
         sources=network.described,
         parameters=to_parameters(
-            AppHeadersParameters(
-                model.application,
-                asked,
-                model.postprocess if asked else None,
-                model.classes,
-                network.name,
-                network.folder,
-                network.weights,
+            with_fields_of(
+                AppHeadersParameters, network, model, asked=asked, postprocess=model.postprocess if asked else None
             )
         ),
         templates=tuple(map(project_path, with_included(TEMPLATE))),

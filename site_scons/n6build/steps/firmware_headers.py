@@ -22,6 +22,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.board_header import HEADERS
 from n6build.describe.hardware.field_registers import FIELD, FieldRegisters, field_header, read_field_registers
 from n6build.describe.hardware.program_places import ProgramRam, appli_ram, fsbl_ram, program_script
+from n6build.describe.hardware.soc import Soc
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.describe.hardware.soc_header import Described, Header
 from n6build.engine.step import Call, Step, to_parameters
@@ -57,8 +58,8 @@ def _generated(
 
 def make_board_headers(call: Call) -> None:
     """Write the header that has the name of the output."""
-    name = call.outputs[0].name
-    header = next(each for each in (*SOC_HEADERS, *HEADERS) if each.name == name)
+    headers: tuple[Header[Soc] | Header[Board], ...] = (*SOC_HEADERS, *HEADERS)
+    header = next(each for each in headers if each.name == call.outputs[0].name)
     write_atomically(call.outputs[0], header.text(call.parameters_as(header.kind)))
 
 

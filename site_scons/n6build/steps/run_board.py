@@ -14,6 +14,7 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
+from n6build.base.same_fields import with_fields_of
 from n6build.board.flash.model_update import remember_running
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
@@ -217,24 +218,18 @@ def run_board_step(
 def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
     """Return the network as parameters of a step."""
     model = steps.model
-    return NetworkOnBoard(
-        model.name,
-        steps.name,
-        steps.folder,
-        steps.inputs,
-        expected.file or None,
-        model.labels,
-        model.classes,
-        steps.backend.exact,
-        model.tolerance,
-        expected.against,
-        expected.not_compared,
-        expected.why_not,
-        expected.nudged,
-        steps.seeded is not None and not steps.is_sampled,
-        expected.approximates,
-        None if LAYOUT in model.waived else model.postprocess,
-        model.preprocess,
+    return with_fields_of(
+        NetworkOnBoard,
+        expected,
+        model,
+        model=model.name,
+        name=steps.name,
+        folder=steps.folder,
+        inputs=steps.inputs,
+        expected=expected.file or None,
+        exact=steps.backend.exact,
+        is_seeded=steps.seeded is not None and not steps.is_sampled,
+        postprocess=None if LAYOUT in model.waived else model.postprocess,
     )
 
 
