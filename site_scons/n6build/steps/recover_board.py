@@ -15,7 +15,7 @@ from n6build.board.flash.receipt import VIRTUAL, Receipt, write_receipt
 from n6build.board.flash.record import doubt, record_of_probe
 from n6build.board.flash.sectors import wanted_sectors
 from n6build.board.run.link import Link
-from n6build.board.run.linked_session import console_of, serial_link, virtual_link
+from n6build.board.run.linked_session import console_of, noted, serial_link, virtual_link
 from n6build.board.run.recovery import Release, recover, start
 from n6build.board.run.session import show_line
 from n6build.board.virtual_board.build import find_emulator
@@ -86,11 +86,7 @@ def perform_recover_board(call: Call) -> None:
     release = Release(tuple(wanted), board.slots.appli.address, _left_empty(read_plan(call.sources[1]), target.trial))
     heard: list[str] = []
 
-    def hear(line: str) -> None:
-        heard.append(line)
-        show_line(line)
-
-    with _console(target, board, hear) as link:
+    with _console(target, board, noted(heard, show_line)) as link:
         done = recover(link, board.name, release)
         size = kib(done.sent * SECTOR_BYTES)
         what = f"{size} written and compared" if done.sent else "already holds this release"

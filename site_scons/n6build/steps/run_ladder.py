@@ -16,7 +16,7 @@ from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_report import hashed_serial
 from n6build.board.run.guards import without_guards
 from n6build.board.run.ladder import NETWORKS, WHOLE, epoch_counts, first_failed, results_of
-from n6build.board.run.linked_session import LinkedNetwork
+from n6build.board.run.linked_session import LinkedNetwork, noted
 from n6build.board.run.session import NetworkOutcome, raise_if_different, show_line
 from n6build.describe.formats.console import DONE
 from n6build.describe.hardware.board import Board
@@ -123,10 +123,6 @@ def perform_run_ladder(call: Call) -> None:
     climbed: list[NetworkOutcome] = []
     lines: list[str] = []
 
-    def on_line(line: str) -> None:
-        lines.append(line)
-        show_line(line)
-
     def after(index: int, outcome: NetworkOutcome) -> None:
         climbed[index:] = [outcome]
         _say(index, outcome)
@@ -136,7 +132,15 @@ def perform_run_ladder(call: Call) -> None:
     try:
         elves = call.sources[: given.elves]
         found = ask(
-            given.target, board, programmer, given.console, networks, elves, on_line, strict_clocks=True, after=after
+            given.target,
+            board,
+            programmer,
+            given.console,
+            networks,
+            elves,
+            noted(lines, show_line),
+            strict_clocks=True,
+            after=after,
         )
         found.raise_if_wrong()
     except N6Error as error:
