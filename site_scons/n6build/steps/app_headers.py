@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
@@ -18,7 +17,6 @@ from n6build.compile.application.activation_buffers import buffers_header
 from n6build.compile.application.app_config import TEMPLATE, InProject, app_config
 from n6build.compile.application.vision_project import OWN_CONFIG
 from n6build.compile.artifacts.description import IoBuffer
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.application import Application, PostProcessing
 from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
@@ -30,7 +28,7 @@ from n6build.judge.postprocess.layout import layout_of
 from n6build.judge.postprocess.picture_header import TEMPLATE as PICTURE
 from n6build.judge.postprocess.picture_header import picture_header
 from n6build.judge.postprocess.st_macros import st_decoder
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class AppHeadersParameters:
+class AppHeadersParameters(NetworkFiles):
     """Parameters of the step.
 
     Attributes:
@@ -57,22 +55,16 @@ class AppHeadersParameters:
         asked: Post-processing whose macros follow from the network; None for that of model.yaml.
         postprocess: Decoder that model.yaml describes.
         classes: Labels of the outputs.
-        name: Name of the compiled network.
-        folder: Folder of the compiled network.
-        weights: Names of the network's raw weight files.
     """
 
     application: Application | None
     asked: Asked | None
     postprocess: Postprocess | None
     classes: tuple[str, ...]
-    name: str
-    folder: str
-    weights: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class DecoderHeaderParameters:
+class DecoderHeaderParameters(NetworkFiles):
     """Parameters of the step for n6_decoder.h and n6_picture.h.
 
     Attributes:
@@ -80,18 +72,12 @@ class DecoderHeaderParameters:
         postprocess: Decoder that model.yaml describes.
         preprocess: Pre-processing that model.yaml describes.
         classes: Labels of the outputs.
-        name: Name of the compiled network.
-        folder: Folder of the compiled network.
-        weights: Names of the network's raw weight files.
     """
 
     model: str
     postprocess: Postprocess
     preprocess: Preprocess
     classes: tuple[str, ...]
-    name: str
-    folder: str
-    weights: tuple[str, ...]
 
 
 def config_of(network: NetworkSteps) -> str:
@@ -152,7 +138,7 @@ def make_app_headers(call: Call) -> None:
             project does not have it; N6-APP-015 if the network leaves buffers to the application.
     """
     given = call.parameters_as(AppHeadersParameters)
-    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    artifacts = given.artifacts()
     config, buffers = call.outputs
     application, classes, project = given.application or Application(), given.classes, InProject()
     if given.asked:
@@ -195,7 +181,7 @@ def make_decoder_header(call: Call) -> None:
         N6Error: N6-CHECK-042 if the outputs do not fit the decoder.
     """
     given = call.parameters_as(DecoderHeaderParameters)
-    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    artifacts = given.artifacts()
     layout = layout_of(given.postprocess, artifacts.inputs, artifacts.outputs, given.classes)
     decoder, picture = call.outputs
     write_atomically(decoder, decoder_header(layout, given.model))

@@ -19,7 +19,6 @@ from n6build.base.paths import project_path
 from n6build.check.checked_board import CheckedBoard, checked_board
 from n6build.check.run import described, raise_if_failed, read_results, run_checks
 from n6build.check.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_facts import ModelFacts, read_model_facts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.hardware.board import Board
@@ -34,7 +33,7 @@ from n6build.place.memory_plan.plan_tables import external_ram_parts
 from n6build.place.reloc.openmv import refused_in_heap
 from n6build.place.reloc.reader import read_reloc_file
 from n6build.place.reloc.slots import executable_ram_part
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 from n6build.steps.foreign_image import GivenProgram, read_foreign_program
 
 
@@ -71,21 +70,17 @@ def make_verdict(call: Call) -> None:
 
 
 @dataclass(frozen=True)
-class _Network:
+class _Network(NetworkFiles):
     """A network as the checks receive it.
 
     Attributes:
         file: Model file, or None.
         facts: Facts about the model; None without a readable model file.
-        weights: Names of the raw files.
     """
 
     model: CheckedModel
     file: str | None
     facts: ModelFacts | None
-    name: str
-    folder: str
-    weights: tuple[str, ...]
     for_npu: bool
     has_blobs: bool
     pools: tuple[GivenPool, ...]
@@ -205,13 +200,13 @@ def _network(steps: NetworkSteps) -> _Network:
     file = project_path(model.file) if model.file else None
     types = model.network.input_type, model.network.output_type
     return _Network(
+        steps.name,
+        steps.folder,
+        steps.weights,
         CheckedModel(model.name, model.waived, *types, model.postprocess, model.classes),
         file,
         # Planning must not read a file that a step makes: an older one may be there.
         _facts(model.file) if model.file and not model.float_file else None,
-        steps.name,
-        steps.folder,
-        steps.weights,
         steps.backend.for_npu,
         bool(steps.constants),
         given_pools(steps.pools),
@@ -248,7 +243,7 @@ def _appli_bytes(manifest: Path) -> int:
 
 def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
     file = Path(network.file) if network.file else None
-    artifacts = read_artifacts(Path(network.folder), network.name, network.weights)
+    artifacts = network.artifacts()
     return NetworkSubject(
         model=network.model,
         for_npu=network.for_npu,
