@@ -6,7 +6,7 @@ Two steps use this: the field report and the ladder.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.board.flash.program import board_lock
@@ -29,6 +29,25 @@ from n6build.steps.emulator import emulator_files, emulator_templates, switched_
 from n6build.steps.flash_board import Target
 from n6build.steps.run_board import NetworkOnBoard
 from n6build.steps.start_board import begin, no_elf
+
+
+@dataclass(frozen=True)
+class AskingParameters:
+    """Common parameters of both steps.
+
+    Attributes:
+        target: Board and programmer.
+        networks: Networks in the order of the Appli.
+        elves: Number of ELF files, which are the first sources.
+        console: Serial port; empty for the port of the probe.
+        n6build: Version of n6build.
+    """
+
+    target: Target
+    networks: tuple[NetworkOnBoard, ...]
+    elves: int
+    console: str
+    n6build: str
 
 
 def asking_step(

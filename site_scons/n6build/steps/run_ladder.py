@@ -23,7 +23,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.model import Model
 from n6build.engine.step import Call, Step
 from n6build.judge.own_blobs.board_record import Ladder, read_epochs
-from n6build.steps.ask_board import ask, asking_step
+from n6build.steps.ask_board import AskingParameters, ask, asking_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
@@ -33,24 +33,10 @@ _LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
-class RunLadderParameters:
-    """Parameters of the step.
+class RunLadderParameters(AskingParameters):
+    """Parameters of the step. record: File for the results."""
 
-    Attributes:
-        target: Board and programmer.
-        networks: Rungs, in their order.
-        record: File for the results.
-        elves: Number of ELF files, which are the first sources.
-        console: Serial port; empty for the port of the probe.
-        n6build: Version of n6build.
-    """
-
-    target: Target
-    networks: tuple[NetworkOnBoard, ...]
     record: str
-    elves: int
-    console: str
-    n6build: str
 
 
 def record_of(build: str, board: str) -> str:
@@ -83,7 +69,7 @@ def ladder_step(
     """
     described = [(each, _to_the_byte(network_on_board(each, expected), each.model)) for each, expected in networks]
     on_board = tuple(network for _, network in described)
-    parameters = RunLadderParameters(target, on_board, record, len(elves), console, version())
+    parameters = RunLadderParameters(target, on_board, len(elves), console, version(), record)
     function = "n6build.steps.run_ladder:perform_run_ladder"
     return asking_step("Climb", function, record, receipts, described, elves, board, target, parameters)
 
