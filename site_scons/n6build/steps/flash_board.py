@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -63,6 +63,40 @@ class Target:
         return board, chosen_programmer(self.probe, board, Path(self.virtual_board))
 
 
+def board_step(
+    verb: str,
+    stage: str,
+    function: str,
+    outputs: Iterable[str],
+    sources: Iterable[str],
+    board: Board,
+    target: Target,
+    parameters: object = None,
+) -> Step:
+    """Return a step on a board, whose outputs no other checkout may take.
+
+    Args:
+        verb: Name on the console.
+        stage: Name in the summary.
+        function: Function of the step.
+        outputs: Files that it makes.
+        sources: Files that it reads.
+        board: Board of the step.
+        target: Board and programmer.
+        parameters: Parameters of the step; None for `target`.
+    """
+    return Step(
+        verb=verb,
+        stage=stage,
+        outputs=tuple(outputs),
+        sources=tuple(sources),
+        parameters=to_parameters(parameters or target),
+        state=(target.virtual_board, *boards_folders(board)),
+        function=function,
+        shared=False,
+    )
+
+
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
     """Return the step that programs a board.
 
@@ -74,16 +108,8 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
         board: Board to program.
         target: Board and programmer.
     """
-    return Step(
-        verb="Flash",
-        stage="flash",
-        outputs=(output,),
-        sources=(manifest, *images),
-        parameters=to_parameters(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.flash_board:perform_flash_board",
-        shared=False,
-    )
+    function = "n6build.steps.flash_board:perform_flash_board"
+    return board_step("Flash", "flash", function, (output,), (manifest, *images), board, target)
 
 
 def perform_flash_board(call: Call) -> None:

@@ -8,7 +8,7 @@ models of a signed release wait for their Appli, which is programmed last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from n6build.base.console import say
 from n6build.base.files import read_bytes
@@ -22,12 +22,11 @@ from n6build.board.flash.sectors import sectors_of
 from n6build.board.flash.survey import checked_identity
 from n6build.board.run.session import start_virtual_board
 from n6build.describe.hardware.board import Board, Slot
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.place.memory_plan.plan import read_plan
 from n6build.place.trust.release import find_release
-from n6build.steps.board_files import boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
-from n6build.steps.flash_board import Target, planned, receipt_of
+from n6build.steps.flash_board import Target, board_step, planned, receipt_of
 
 
 def flash_appli_step(output: str, image: str, board: Board, target: Target, after: Sequence[str]) -> Step:
@@ -40,17 +39,8 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
         target: Board and programmer.
         after: Receipts of the other images.
     """
-    return Step(
-        verb="Flash",
-        stage="flash",
-        outputs=(output,),
-        sources=(image,),
-        parameters=to_parameters(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.flash_models:perform_flash_appli",
-        shared=False,
-    )
+    function = "n6build.steps.flash_models:perform_flash_appli"
+    return replace(board_step("Flash", "flash", function, (output,), (image,), board, target), after=tuple(after))
 
 
 def perform_flash_appli(call: Call) -> None:
@@ -117,18 +107,11 @@ def flash_models_step(
         applis: Slots of a signed Appli; empty without signatures.
     """
     journal = board.trial.journal if board.trial and len(applis) > 1 else None
-    return Step(
-        verb="Flash",
-        stage="flash",
-        outputs=(output,),
-        sources=(plan, *images, *elves, *emulator_files(target, board)),
-        parameters=to_parameters(FlashModelsParameters(**vars(target), applis=applis, journal=journal)),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.flash_models:perform_flash_models",
-        shared=False,
-    )
+    function = "n6build.steps.flash_models:perform_flash_models"
+    sources = (plan, *images, *elves, *emulator_files(target, board))
+    parameters = FlashModelsParameters(**vars(target), applis=applis, journal=journal)
+    step = board_step("Flash", "flash", function, (output,), sources, board, parameters)
+    return replace(step, templates=emulator_templates(target), after=tuple(after))
 
 
 def perform_flash_models(call: Call) -> None:

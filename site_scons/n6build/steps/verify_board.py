@@ -6,7 +6,7 @@ Nothing is written to the board.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
@@ -22,11 +22,10 @@ from n6build.board.flash.sectors import segment_data
 from n6build.board.flash.survey import checked_identity
 from n6build.board.flash.verify import Part, compared, raise_if_different
 from n6build.describe.hardware.board import Board, Slot
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.place.image.manifest import read_manifest
 from n6build.place.memory_plan.plan import read_plan
-from n6build.steps.board_files import boards_folders
-from n6build.steps.flash_board import Target
+from n6build.steps.flash_board import Target, board_step
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,11 @@ def verify_board_step(
         appli: The Appli has two slots.
         after: Receipts of the programmed board.
     """
-    return Step(
-        verb="Verify",
-        stage="verify",
-        outputs=(output,),
-        sources=(manifest, plan, *images),
-        parameters=to_parameters(VerifyBoardParameters(target, updated, appli)),
-        state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.verify_board:perform_verify_board",
-        # Each request for this target reads the board again.
-        always=True,
-        shared=False,
-    )
+    function = "n6build.steps.verify_board:perform_verify_board"
+    parameters = VerifyBoardParameters(target, updated, appli)
+    step = board_step("Verify", "verify", function, (output,), (manifest, plan, *images), board, target, parameters)
+    # Each request for this target reads the board again.
+    return replace(step, after=tuple(after), always=True)
 
 
 def perform_verify_board(call: Call) -> None:
