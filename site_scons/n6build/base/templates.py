@@ -62,18 +62,28 @@ def templates_of(folder: Path) -> FunctionLoader:
     return jinja2.FunctionLoader(load)
 
 
-@lru_cache(maxsize=16)
-def _environment(folder: Path) -> Environment:
-    import jinja2  # noqa: PLC0415 - as above.
+def environment_of(folder: Path, *, of_pages: bool) -> Environment:
+    """Return a Jinja2 environment over the templates of a folder, in which a missing value is an error.
 
-    environment = jinja2.Environment(
+    Args:
+        folder: Folder of the templates.
+        of_pages: The texts are markup, whose values are escaped.
+    """
+    import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
+
+    return jinja2.Environment(
         loader=templates_of(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # C and linker scripts, not markup.
+        autoescape=of_pages,
     )
+
+
+@lru_cache(maxsize=16)
+def _environment(folder: Path) -> Environment:
+    environment = environment_of(folder, of_pages=False)
     environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
     environment.filters["hex"] = lambda value: f"0x{value:X}"
     return environment

@@ -26,17 +26,6 @@ from n6build.place.reloc.pools import params_chunks, pool_table
 from n6build.steps.compiled_network import NetworkFiles, described_by
 
 
-@dataclass(frozen=True)
-class RelocParamsParameters:
-    """Parameters of the step.
-
-    Attributes:
-        has_blobs: The first source is the linked model, whose blobs are in the output.
-    """
-
-    has_blobs: bool
-
-
 def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_of: Step | None) -> Step:
     """Return the step that writes the separate weights.
 
@@ -51,7 +40,6 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_
         stage="reloc",
         outputs=(output,),
         sources=(*([blobs_of.name] if blobs_of else []), description, *raws),
-        parameters=to_parameters(RelocParamsParameters(blobs_of is not None)),
         function="n6build.steps.reloc_model:make_reloc_params",
     )
 
@@ -59,7 +47,8 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_
 def make_reloc_params(call: Call) -> None:
     """Write network_rel_params.bin."""
     sources = list(call.sources)
-    linked = read_linked_model(sources.pop(0)) if call.parameters_as(RelocParamsParameters).has_blobs else None
+    # Of a model with blobs, the linked model is the first source.
+    linked = read_linked_model(sources.pop(0)) if sources[0].suffix == ".elf" else None
     description, *raws = sources
     chunks = params_chunks(read_description(description).params_parts({raw.name: raw for raw in raws}))
     write_chunks_atomically(call.outputs[0], with_blobs(linked, chunks) if linked else chunks)
@@ -145,17 +134,6 @@ def make_reloc_sources(call: Call) -> None:
         write_atomically(path, content)
 
 
-@dataclass(frozen=True)
-class RelocModelParameters:
-    """Parameters of the step.
-
-    Attributes:
-        split: The weights are in a separate file.
-    """
-
-    split: bool
-
-
 def reloc_model_step(output: str, link: Step, contents: Sequence[str] = ()) -> Step:
     """Return the step that makes a model.
 
@@ -170,19 +148,18 @@ def reloc_model_step(output: str, link: Step, contents: Sequence[str] = ()) -> S
         stage="reloc",
         outputs=(output,),
         sources=(*link.outputs, *contents),
-        parameters=to_parameters(RelocModelParameters(split=not contents)),
         function="n6build.steps.reloc_model:make_reloc_model",
     )
 
 
 def make_reloc_model(call: Call) -> None:
     """Write network_rel.bin."""
-    elf, map_file = call.sources[:2]
+    elf, map_file, *contents = call.sources
     linked = read_linked_model(elf, map_file)
-    if call.parameters_as(RelocModelParameters).split:
+    if not contents:
         write_atomically(call.outputs[0], model_file(linked, None))
         return
-    description, *raws = call.sources[2:]
+    description, *raws = contents
     weights = read_description(description).params_parts({raw.name: raw for raw in raws})
     checked = crc32_of(with_blobs(linked, params_chunks(weights)))
     write_model(call.outputs[0], linked, with_blobs(linked, params_chunks(weights)), checked)
