@@ -62,12 +62,12 @@ def templates_of(folder: Path) -> FunctionLoader:
     return jinja2.FunctionLoader(load)
 
 
-def environment_of(folder: Path, *, of_pages: bool) -> Environment:
+def environment_of(folder: Path, finalize: Callable[[object], object] | None = None) -> Environment:
     """Return a Jinja2 environment over the templates of a folder, in which a missing value is an error.
 
     Args:
         folder: Folder of the templates.
-        of_pages: The texts are markup, whose values are escaped.
+        finalize: Function for each value of a page, which is also escaped; None for templates without markup.
     """
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
@@ -77,13 +77,14 @@ def environment_of(folder: Path, *, of_pages: bool) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=of_pages,
+        autoescape=finalize is not None,
+        finalize=finalize,
     )
 
 
 @lru_cache(maxsize=16)
 def _environment(folder: Path) -> Environment:
-    environment = environment_of(folder, of_pages=False)
+    environment = environment_of(folder)
     environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
     environment.filters["hex"] = lambda value: f"0x{value:X}"
     return environment

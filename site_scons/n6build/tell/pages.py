@@ -23,6 +23,4 @@ def page_environment(folder: Path) -> Environment:
     A missing value is an error.
     """
     # Names of models, buffers and files come from outside.
-    environment = environment_of(folder, of_pages=True)
-    environment.finalize = _finalize
-    return environment
+    return environment_of(folder, _finalize)
