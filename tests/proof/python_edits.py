@@ -259,6 +259,11 @@ EDITS = (
         ),
         ("describe/hardware/board.py", "return -(-self.clock.xspi_source_hz // limit)", "return 2"),
         ("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"'),
+        (
+            "base/same_fields.py",
+            "**found, **others",
+            '**found, **others, **({"jedec_id": 1} if kind.__name__ == "NorConstants" else {})',
+        ),
     ),
     *edits(
         "psram",
