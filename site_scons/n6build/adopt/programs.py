@@ -127,7 +127,19 @@ def _program(
     board: str = "",
     after: str = "",
 ) -> Program:
-    """Return the first program of a script, with the first linker script that exists; arguments as in `Program`."""
+    """Return the first program of a script, with its first existing linker script.
+
+    Args:
+        kind: as in `Program`.
+        path: the script.
+        names: programs of the script, one at least.
+        file: as in `Program`.
+        linker_scripts: names in the script, of which the first existing one counts.
+        words: as in `Program`.
+        flags: as in `Program`.
+        board: as in `Program`.
+        after: as in `Program`.
+    """
     script = _existing(path.parent, linker_scripts)
     name, *others = names
     return Program(kind, path, name, tuple(others), file, script, _start(script), words, flags, board, after)

@@ -63,7 +63,9 @@ def templates_of(folder: Path) -> FunctionLoader:
 
 
 def environment_of(folder: Path, finalize: Callable[[object], object] | None = None) -> Environment:
-    """Return a Jinja2 environment over the templates of a folder, in which a missing value is an error.
+    """Return a Jinja2 environment over the templates of a folder.
+
+    A missing value is an error.
 
     Args:
         folder: Folder of the templates.

@@ -1,4 +1,4 @@
-"""Steps for generated headers and linker scripts of the firmware, such as n6_soc.h.
+"""Steps for generated headers and linker scripts of the firmware.
 
 Each header of the chip and the board has its own step. n6_kernels.h and n6_kernels_plain.h declare
 the kernels that networks of the reference backend call.
@@ -32,7 +32,7 @@ from n6build.place.trust.choice import Trust
 
 
 def board_header_steps(folder: str, board: Board) -> tuple[Step, ...]:
-    """Return a step for each header of the chip and the board, such as <folder>/n6_soc.h."""
+    """Return a step for each header of chip and board, such as <folder>/n6_soc.h."""
     of_chip = (_step(folder, each, board.soc) for each in SOC_HEADERS)
     return (*of_chip, *(_step(folder, each, board) for each in HEADERS))
 
@@ -45,7 +45,15 @@ def _step(folder: str, header: Header[Described], described: Described) -> Step:
 def _generated(
     function: str, outputs: Iterable[str], templates: Iterable[Path], parameters: object = None, verb: str = "Header"
 ) -> Step:
-    """Return a step whose function renders templates; parameters: a dataclass, or None for none."""
+    """Return a step whose function renders templates.
+
+    Args:
+        function: Function of the step.
+        outputs: Files that it makes.
+        templates: Templates that it renders.
+        parameters: A dataclass, or None for none.
+        verb: Name on the console.
+    """
     return Step(
         verb=verb,
         stage="header",

@@ -89,7 +89,7 @@ def of_type(kind: Scalar | Pointer | Structure, *names: str) -> tuple[Member, ..
 
 
 def elements(given: str, made: str) -> tuple[Member, ...]:
-    """Return input, output and their number of elements, for a kernel of single elements."""
+    """Return input, output and number of elements, for element-wise kernels."""
     return (Member("input", reads(given)), Member("output", writes(made)), Member("elements", "uint32_t"))
 
 

@@ -145,7 +145,11 @@ def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argum
 
 
 def scaling_of(pairs: Sequence[tuple[int, int]]) -> dict[str, Argument]:
-    """Return multiplier and shift of each output channel as the arguments for SCALING_MEMBERS."""
+    """Return the arguments for SCALING_MEMBERS.
+
+    Args:
+        pairs: Multiplier and shift of each output channel.
+    """
     return {
         "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
         "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),

@@ -153,7 +153,11 @@ def window_arguments(operands: Operands, height: int, width: int) -> dict[str, A
 
 
 def window_of(*pairs: tuple[int, int]) -> Fields:
-    """Return the member of type WINDOW from size, stride, dilation and padding, along height and width each."""
+    """Return the member of type WINDOW.
+
+    Args:
+        *pairs: Size, stride, dilation and padding, along height and width each.
+    """
     names = (member.name for member in WINDOW.members)
     return fields_of(WINDOW, dict(zip(names, chain.from_iterable(pairs), strict=True)))
 

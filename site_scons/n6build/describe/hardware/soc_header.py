@@ -81,7 +81,7 @@ class Constants:
 
 @dataclass(frozen=True)
 class WithParts(Constants):
-    """The constants of n6_soc.h or n6_board.h. parts: names of the headers that it includes."""
+    """The constants of n6_soc.h or n6_board.h. parts: names of included headers."""
 
     parts: tuple[str, ...]
 

@@ -76,7 +76,7 @@ class ConvOptions(LimitOptions):
 
 
 def check_sizes(operands: Operands) -> Iterator[Problem]:
-    """Check that the input and the output have one batch and no dimension that is too large."""
+    """Check that input and output have one batch and no too large dimension."""
     for tensor in (operands.first, operands.output):
         if tensor.shape[0] != 1 or max(tensor.shape) > MAX_DIMENSION:
             what = f"tensor {shown(tensor)} has the shape {list(tensor.shape)}"
