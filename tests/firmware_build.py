@@ -14,10 +14,9 @@ from n6build.base.paths import FIRMWARE, ROOT
 from n6build.compile import toolchain
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.board_header import HEADERS as BOARD_HEADERS
+from n6build.describe.hardware.board_header import header_texts
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.program_places import appli_ram, fsbl_ram, program_script
-from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from n6build.place.image.boot_header import with_boot_header
 from n6build.place.image.elf_reader import payload_of
 from n6build.steps.firmware_headers import FORMATS
@@ -38,10 +37,8 @@ def compiler() -> str:
 
 def board_headers(folder: Path, board: Board = BOARD) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    for of_chip in SOC_HEADERS:
-        (folder / of_chip.name).write_text(of_chip.text(of_chip.of(board.soc)))
-    for header in BOARD_HEADERS:
-        (folder / header.name).write_text(header.text(header.of(board)))
+    for name, text in header_texts(board).items():
+        (folder / name).write_text(text)
     return folder
 
 

@@ -60,7 +60,7 @@ def facts_of(subject: Subject) -> ModelFacts:
 
 
 def checked(model: Model) -> CheckedModel:
-    return CheckedModel(model.name, model.file, model.waived, model.network.input_type, model.network.output_type)
+    return CheckedModel(model.name, model.waived, model.network.input_type, model.network.output_type)
 
 
 @pytest.fixture(scope="module")

@@ -259,6 +259,11 @@ EDITS = (
         ),
         ("describe/hardware/board.py", "return -(-self.clock.xspi_source_hz // limit)", "return 2"),
         ("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"'),
+        (
+            "base/same_fields.py",
+            "**found, **others",
+            '**found, **others, **({"jedec_id": 1} if kind.__name__ == "NorConstants" else {})',
+        ),
     ),
     *edits(
         "psram",
@@ -296,7 +301,11 @@ EDITS = (
         "network.c",
         ("compile/reference/compile_model.py", 'VERSION = "1.1"', 'VERSION = "1.2"'),
         ("compile/reference/lowering.py", '_{operator.index}{part}"', '__{operator.index}{part}"'),
-        ("compile/reference/windows.py", '"stride_h": options.stride_h,', '"stride_h": options.stride_h + 1,'),
+        (
+            "compile/reference/windows.py",
+            "strides, dilations = (options.stride_h,",
+            "strides, dilations = (options.stride_h + 1,",
+        ),
         ("compile/reference/ranges.py", "output.zero_point + int(rounded)", "output.zero_point + 1 + int(rounded)"),
         (
             "compile/reference/paddings.py",
@@ -621,7 +630,7 @@ EDITS = (
     ),
     *given(
         # Models that another tool has linked.
-        ("compile/artifacts/stored.py", "return to_json(asdict(stored))", 'return to_json(asdict(stored)) + "\\n"'),
+        ("compile/artifacts/stored.py", "artifacts.source.name)))", 'artifacts.source.name))) + "\\n"'),
         ("place/reloc/contents.py", '("relocatable model", ', '("a relocatable model", '),
         # The table of buffers begins behind its first entry.
         (

@@ -14,17 +14,14 @@ from n6build.base.paths import MACHINE_FILES, project_path
 from n6build.board.virtual_board.build import place_of_emulator
 from n6build.board.virtual_board.machine import machine_sources
 from n6build.describe.choices import Choices
-from n6build.describe.hardware import board_header, program_places, soc_header
+from n6build.describe.hardware import board_header, program_places
 from n6build.describe.hardware.boards import board_names, load_board
 from n6build.engine.closure import library_code
 from n6build.engine.local import local_site
 from n6build.engine.plan import Plan
 from n6build.engine.step import Call, Tool
-from n6build.steps import board_headers as steps_board_header
 from n6build.steps import firmware_headers
-from n6build.steps import firmware_headers as steps_soc_header
-from n6build.steps.board_headers import board_header_steps
-from n6build.steps.firmware_headers import program_script_step, soc_header_steps
+from n6build.steps.firmware_headers import board_header_steps, program_script_step
 from n6build.steps.pipeline import application_plan
 from n6build.steps.planning import planned as remembered_or_planned
 
@@ -197,12 +194,10 @@ def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) ->
     script = program_places.program_script(program_places.appli_ram(board.soc))
     for step, make, text in (
         *(
-            (step, steps_soc_header.make_soc_headers, header.text(header.of(board.soc)))
-            for step, header in zip(soc_header_steps(str(tmp_path), board), soc_header.HEADERS, strict=True)
-        ),
-        *(
-            (step, steps_board_header.make_board_headers, header.text(header.of(board)))
-            for step, header in zip(board_header_steps(str(tmp_path), board), board_header.HEADERS, strict=True)
+            (step, firmware_headers.make_board_headers, text)
+            for step, text in zip(
+                board_header_steps(str(tmp_path), board), board_header.header_texts(board).values(), strict=True
+            )
         ),
         (program_script_step(f"{tmp_path}/p.ld", board, "appli"), firmware_headers.make_program_script, script),
     ):

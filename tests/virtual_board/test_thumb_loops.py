@@ -9,7 +9,7 @@ import pytest
 from elf_symbols import symbols_of
 from firmware_build import CPU, compiler
 from n6build.base.elf_damage import open_elf
-from n6build.board.virtual_board.thumb_loops import Code, loop_at, polled_bits
+from n6build.board.virtual_board.thumb_loops import Memory, loop_at, polled_bits
 
 REGISTER = "(*(volatile unsigned *)0x52005818u)"
 WAITS = {
@@ -23,7 +23,7 @@ WAITS = {
 }
 
 
-def functions(folder: Path, source: str, *options: str) -> dict[str, Code]:
+def functions(folder: Path, source: str, *options: str) -> dict[str, Memory]:
     """Compile a source, and return the code of each function at address 0x1000."""
     (folder / "a.c").write_text(source)
     command = [compiler(), *CPU, "-std=c11", "-ffunction-sections", *options, "-c", "a.c", "-o", "a.o"]
@@ -33,7 +33,7 @@ def functions(folder: Path, source: str, *options: str) -> dict[str, Code]:
     for symbol in symbols_of(elf):
         if symbol["st_info"]["type"] == "STT_FUNC":
             data = elf.get_section(symbol["st_shndx"]).data()
-            found[symbol.name] = Code(0x1000, data)
+            found[symbol.name] = Memory(0x1000, data)
     return found
 
 
@@ -47,7 +47,7 @@ def test_the_bits_of_a_loop_are_found(tmp_path: Path, level: str) -> None:
             continue
         code = found[f"wait_{name}"]
         seen = {
-            polled_bits(Code(address, code.data[address - code.at :]), [0] * 15)
+            polled_bits(Memory(address, code.data[address - code.at :]), [0] * 15)
             for address, _, _ in code.instructions(0x1000)
         }
         assert bits in seen, (name, seen)
@@ -75,15 +75,15 @@ def test_a_call_ends_a_loop(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", range(9))
 def test_code_that_is_cut_off_has_no_answer(cut: int) -> None:
-    code = Code(0x1000, bytes.fromhex("d0f82030984303d0fae7")[:cut])
+    code = Memory(0x1000, bytes.fromhex("d0f82030984303d0fae7")[:cut])
     assert polled_bits(code, [0] * 15) in (None, 0)
     assert loop_at(code, 0x1000, {}) is None
 
 
 def test_a_mask_on_the_stack_is_found() -> None:
     # ldr r2, [r3, #32]; ldr r3, [r7, #8]; ands r3, r2; cmp r3, #0: HAL code without optimisation.
-    code = Code(0x1000, bytes.fromhex("1a6abb681340002b"))
+    code = Memory(0x1000, bytes.fromhex("1a6abb681340002b"))
     registers = [0] * 7 + [0x34001000] + [0] * 7
-    stack = Code(0x34001000, bytes(8) + (32).to_bytes(4, "little"))
+    stack = Memory(0x34001000, bytes(8) + (32).to_bytes(4, "little"))
     assert polled_bits(code, registers, stack) == 32
     assert polled_bits(code, registers) is None

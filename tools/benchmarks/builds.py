@@ -179,7 +179,7 @@ def _large_network(folder: Path) -> Rows:
     yield f"reading {size}", f"{_seconds(lambda: read(folder, 'network')):.2f} s", "1 s"
 
     artifacts, facts = read_artifacts(folder, "network"), read_model_facts(model.file)
-    described = CheckedModel(model.name, model.file, {}, None, None)
+    described = CheckedModel(model.name, {}, None, None)
     network = NetworkSubject(described, False, artifacts, given_pools(pools), facts)
 
     def plan_and_check() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import configparser
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,40 +112,47 @@ def _make(path: Path) -> Iterator[Program]:
     if not text.programs:
         return
     scripts = [text.value(name) for name in text.linker_scripts]
-    script = _existing(path.parent, scripts)
-    name, *others = text.programs
-    yield Program(
-        kind="make",
-        script=path,
-        name=name,
-        others=tuple(others),
-        file=text.value(name),
-        linker_script=script,
-        starts_at=_start(script),
-        words=text.words,
-        flags=text.value(text.flags[:_MAX_BYTES]),
-    )
+    file, flags = text.value(text.programs[0]), text.value(text.flags[:_MAX_BYTES])
+    yield _program("make", path, text.programs, file, scripts, text.words, flags)
+
+
+def _program(
+    kind: Kind,
+    path: Path,
+    names: Sequence[str],
+    file: str,
+    linker_scripts: Iterable[str],
+    words: tuple[str, ...],
+    flags: str,
+    board: str = "",
+    after: str = "",
+) -> Program:
+    """Return the first program of a script, with its first existing linker script.
+
+    Args:
+        kind: as in `Program`.
+        path: the script.
+        names: programs of the script, one at least.
+        file: as in `Program`.
+        linker_scripts: names in the script, of which the first existing one counts.
+        words: as in `Program`.
+        flags: as in `Program`.
+        board: as in `Program`.
+        after: as in `Program`.
+    """
+    script = _existing(path.parent, linker_scripts)
+    name, *others = names
+    return Program(kind, path, name, tuple(others), file, script, _start(script), words, flags, board, after)
 
 
 def _cmake(path: Path) -> Iterator[Program]:
     text = read_cmake(path)
     if not text.programs or not _is_for_arm(text):
         return
-    script = _existing(path.parent, text.linker_scripts)
-    name, *others = text.programs
     # CMake's own suffix for this kind of system is .elf, and STM32CubeMX sets it as well.
-    target = text.value(name)
-    yield Program(
-        kind="cmake",
-        script=path,
-        name=name,
-        others=tuple(others),
-        file=target if target.endswith(".elf") else f"{target}.elf",
-        linker_script=script,
-        starts_at=_start(script),
-        words=text.words,
-        flags="\n".join(text.words),
-    )
+    target = text.value(text.programs[0])
+    file, flags = target if target.endswith(".elf") else f"{target}.elf", "\n".join(text.words)
+    yield _program("cmake", path, text.programs, file, text.linker_scripts, text.words, flags)
 
 
 def _is_for_arm(text: CMakeText) -> bool:
@@ -160,21 +167,12 @@ def _cube_ide(path: Path) -> Iterator[Program]:
     first = text.configurations[0]
     # A relative name starts in the folder of the configuration, which is not there before the first build.
     scripts = [each.linker_script for each in text.configurations]
-    script = _existing(path.parent, [*scripts, *(name.removeprefix("../") for name in scripts)])
-    yield Program(
-        kind="cubeide",
-        script=path,
-        name="${BuildArtifactFileName}",
-        others=(),
-        file=f"{first.name}/${{BuildArtifactFileName}}",
-        linker_script=script,
-        starts_at=_start(script),
-        # Include paths start in the folder of the configuration.
-        words=tuple(word.removeprefix("../") if word.startswith("../") else word for word in text.words) + text.sources,
-        flags="\n".join(text.words),
-        board=first.board,
-        after=next((each.after for each in text.configurations if each.after), ""),
-    )
+    scripts += [name.removeprefix("../") for name in scripts]
+    # Include paths start in the folder of the configuration.
+    words = (*(word.removeprefix("../") for word in text.words), *text.sources)
+    file, flags = f"{first.name}/${{BuildArtifactFileName}}", "\n".join(text.words)
+    after = next((each.after for each in text.configurations if each.after), "")
+    yield _program("cubeide", path, ["${BuildArtifactFileName}"], file, scripts, words, flags, first.board, after)
 
 
 def read_platformio(path: Path) -> Iterator[Program]:
@@ -193,19 +191,10 @@ def read_platformio(path: Path) -> Iterator[Program]:
         if not section.startswith("env:"):
             continue
         values = dict(parser[section])
-        script = _existing(path.parent, [values.get("board_build.ldscript", "")])
-        yield Program(
-            kind="platformio",
-            script=path,
-            name=section.removeprefix("env:"),
-            others=(),
-            file=f".pio/build/{section.removeprefix('env:')}/firmware.elf",
-            linker_script=script,
-            starts_at=_start(script),
-            words=tuple(" ".join(values.values()).split()),
-            flags=values.get("build_flags", ""),
-            board=values.get("board", ""),
-        )
+        name, words = section.removeprefix("env:"), tuple(" ".join(values.values()).split())
+        scripts, file = [values.get("board_build.ldscript", "")], f".pio/build/{name}/firmware.elf"
+        flags, board = values.get("build_flags", ""), values.get("board", "")
+        yield _program("platformio", path, [name], file, scripts, words, flags, board)
 
 
 def _scons(path: Path) -> Iterator[Program]:
@@ -213,18 +202,8 @@ def _scons(path: Path) -> Iterator[Program]:
     programs = tuple(dict.fromkeys(_ELF_IN_TEXT.findall(text)))
     if not programs:
         return
-    script = _existing(path.parent, scripts_in(text))
-    yield Program(
-        kind="scons",
-        script=path,
-        name=programs[0],
-        others=programs[1:],
-        file=programs[0],
-        linker_script=script,
-        starts_at=_start(script),
-        words=tuple(re.findall(r"""["']([^"'\n]{1,400})["']""", text)),
-        flags=text,
-    )
+    words = tuple(re.findall(r"""["']([^"'\n]{1,400})["']""", text))
+    yield _program("scons", path, programs, programs[0], scripts_in(text), words, text)
 
 
 _READERS = {

@@ -62,18 +62,31 @@ def templates_of(folder: Path) -> FunctionLoader:
     return jinja2.FunctionLoader(load)
 
 
-@lru_cache(maxsize=16)
-def _environment(folder: Path) -> Environment:
-    import jinja2  # noqa: PLC0415 - as above.
+def environment_of(folder: Path, finalize: Callable[[object], object] | None = None) -> Environment:
+    """Return a Jinja2 environment over the templates of a folder.
 
-    environment = jinja2.Environment(
+    A missing value is an error.
+
+    Args:
+        folder: Folder of the templates.
+        finalize: Function for each value of a page, which is also escaped; None for templates without markup.
+    """
+    import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
+
+    return jinja2.Environment(
         loader=templates_of(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # C and linker scripts, not markup.
+        autoescape=finalize is not None,
+        finalize=finalize,
     )
+
+
+@lru_cache(maxsize=16)
+def _environment(folder: Path) -> Environment:
+    environment = environment_of(folder)
     environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
     environment.filters["hex"] = lambda value: f"0x{value:X}"
     return environment

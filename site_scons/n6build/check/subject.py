@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from n6build.check.checked_board import CheckedBoard
 from n6build.compile.artifacts.description import NetworkArtifacts
@@ -27,7 +26,6 @@ class CheckedModel:
 
     Attributes:
         name: Name of the model.
-        file: Model file, or None.
         waived: Ids of waived checks, with reasons.
         input_type: Type that the application expects, or None.
         output_type: Type that the application expects, or None.
@@ -36,7 +34,6 @@ class CheckedModel:
     """
 
     name: str
-    file: Path | None
     waived: dict[str, str]
     input_type: TensorType | None
     output_type: TensorType | None

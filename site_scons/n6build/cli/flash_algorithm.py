@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.base.console import say
+from n6build.base.console import only_errors, say
 from n6build.cli.arguments import CommandParser, add_build, add_quiet
 from n6build.describe.choices import Choices
 
@@ -22,7 +22,6 @@ def flash_algorithm(words: Sequence[str]) -> None:
         N6Error: N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown board; N6-TOOL-001 without a compiler;
             N6-FILE-001 if a file cannot be written; N6-FLASH-030 if the algorithm cannot be compiled.
     """
-    from n6build.base.console import only_errors
     from n6build.board.flash.algorithm_files import write_algorithm
     from n6build.describe.hardware.boards import home_of_board, load_board
 

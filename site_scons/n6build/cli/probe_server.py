@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from n6build.base.console import say
+from n6build.base.console import only_errors, say
 from n6build.cli.arguments import CommandParser, add_build, add_quiet
 from n6build.describe.choices import Choices
 
@@ -33,7 +33,6 @@ def probe_server(words: Sequence[str]) -> None:
         N6Error: N6-OPTION-019 for invalid words; N6-BOARD-001 for an unknown board; N6-VB-001 without an emulator;
             N6-FLASH-003 if the NOR's file cannot be written; N6-PROBE-001 to N6-PROBE-003.
     """
-    from n6build.base.console import only_errors
     from n6build.board.probe.board import probed_board
     from n6build.board.probe.machine import BoardGone
     from n6build.board.probe.server import ProbeServer

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from n6build.base.console import kib
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.same_fields import with_fields_of
 from n6build.base.span import Span
 from n6build.compile.memory_pools import MemoryPool, RoomierProfile, activation_pools, slower
 from n6build.describe.hardware.aliases import non_secure_alias
@@ -206,19 +207,14 @@ def _resized(name: str, whole: Span, size: int | None, memory: str) -> Span:
 
 def _pool(board: Board, name: str, span: Span, *, for_initializers: bool) -> MemoryPool:
     described: InternalPool | ExternalPool = board.soc.pools[name] if name in board.soc.pools else board.pools[name]
-    return MemoryPool(
+    return with_fields_of(
+        MemoryPool,
+        described,
         name=name,
-        fname=described.fname,
         address=span.address,
         size=span.size,
         rights="ACC_READ" if isinstance(described, ExternalPool) and described.slot else "ACC_WRITE",
         # The NPU's cache serves external memory only.
         cacheable=isinstance(described, ExternalPool),
         use_for_initializers=for_initializers,
-        throughput=described.throughput,
-        latency=described.latency,
-        byte_width=described.byte_width,
-        freq_ratio=described.freq_ratio,
-        read_power=described.read_power,
-        write_power=described.write_power,
     )

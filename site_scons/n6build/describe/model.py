@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS, own_folder
+from n6build.base.same_fields import with_fields_of
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
 from n6build.describe.application import Application, check_application
 from n6build.describe.backend_names import backend_names
@@ -280,29 +281,19 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
     relocatable = file if file and is_relocatable(file) else None
     prebuilt = folder / described.network.folder if described.network.folder else None
     origin = origin_of(prebuilt, described.network.name, MODEL_SUFFIXES) if prebuilt and not file else Origin(file)
-    return Model(
-        name=described.name,
+    return with_fields_of(
+        Model,
+        described,
         file=None if relocatable else origin.file,
         prebuilt=prebuilt,
-        sha256=described.sha256,
-        description=described.description,
-        quality=described.quality,
-        network=described.network,
         waived=described.checks.waive,
-        application=described.application,
-        result=described.result,
-        classes=described.classes,
         labels=vectors.labels if vectors else (),
         inputs=folder / vectors.inputs if vectors else None,
         expected=folder / vectors.expected if vectors and vectors.expected else None,
         description_file=description_file,
         reference=_reference(described, folder, None if relocatable else origin.file),
         not_compared=described.reference.waive.strip() or ("" if described.reference.model else origin.why_not),
-        tolerance=described.tolerance,
         relocatable=relocatable,
-        quantise=quantise,
-        preprocess=described.preprocess,
-        postprocess=described.postprocess,
         samples=folder / quantise.samples if quantise and quantise.samples else None,
         dataset=folder / quantise.dataset if quantise and quantise.dataset else None,
         labels_file=folder / quantise.labels if quantise and quantise.labels else None,

@@ -61,8 +61,6 @@ def say_times(site: Site) -> None:
 
 def say_kept(build: Path) -> None:
     """Print the files that are still in the build folder after it was cleaned."""
-    from n6build.engine.progress import tidied  # noqa: PLC0415 - a build with nothing to do imports this module.
-
     for path, why in tidied(build):
         say("Kept", path, why)
 

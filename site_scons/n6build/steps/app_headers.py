@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
+from n6build.base.same_fields import with_fields_of
 from n6build.base.templates import with_included
 from n6build.compile.application.activation_buffers import buffers_header
 from n6build.compile.application.app_config import TEMPLATE, InProject, app_config
 from n6build.compile.application.vision_project import OWN_CONFIG
 from n6build.compile.artifacts.description import IoBuffer
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.application import Application, PostProcessing
 from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
@@ -29,7 +28,7 @@ from n6build.judge.postprocess.layout import layout_of
 from n6build.judge.postprocess.picture_header import TEMPLATE as PICTURE
 from n6build.judge.postprocess.picture_header import picture_header
 from n6build.judge.postprocess.st_macros import st_decoder
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class AppHeadersParameters:
+class AppHeadersParameters(NetworkFiles):
     """Parameters of the step.
 
     Attributes:
@@ -56,22 +55,16 @@ class AppHeadersParameters:
         asked: Post-processing whose macros follow from the network; None for that of model.yaml.
         postprocess: Decoder that model.yaml describes.
         classes: Labels of the outputs.
-        name: Name of the compiled network.
-        folder: Folder of the compiled network.
-        weights: Names of the network's raw weight files.
     """
 
     application: Application | None
     asked: Asked | None
     postprocess: Postprocess | None
     classes: tuple[str, ...]
-    name: str
-    folder: str
-    weights: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class DecoderHeaderParameters:
+class DecoderHeaderParameters(NetworkFiles):
     """Parameters of the step for n6_decoder.h and n6_picture.h.
 
     Attributes:
@@ -79,18 +72,12 @@ class DecoderHeaderParameters:
         postprocess: Decoder that model.yaml describes.
         preprocess: Pre-processing that model.yaml describes.
         classes: Labels of the outputs.
-        name: Name of the compiled network.
-        folder: Folder of the compiled network.
-        weights: Names of the network's raw weight files.
     """
 
     model: str
     postprocess: Postprocess
     preprocess: Preprocess
     classes: tuple[str, ...]
-    name: str
-    folder: str
-    weights: tuple[str, ...]
 
 
 def config_of(network: NetworkSteps) -> str:
@@ -111,15 +98,7 @@ def app_headers_steps(folder: str, network: NetworkSteps, asked: Asked | None = 
     if model.application is not None or asked:
         steps.append(_application_step(folder, network, asked))
     if model.postprocess is not None and LAYOUT not in model.waived:
-        parameters = DecoderHeaderParameters(
-            model.name,
-            model.postprocess,
-            model.preprocess,
-            model.classes,
-            network.name,
-            network.folder,
-            network.weights,
-        )
+        parameters = with_fields_of(DecoderHeaderParameters, network, model, model=model.name)
         steps.append(
             Step(
                 verb="Header",
@@ -142,14 +121,8 @@ def _application_step(folder: str, network: NetworkSteps, asked: Asked | None) -
         outputs=(f"{folder}/app_config.h", f"{folder}/app_buffers.h"),
         sources=network.described,
         parameters=to_parameters(
-            AppHeadersParameters(
-                model.application,
-                asked,
-                model.postprocess if asked else None,
-                model.classes,
-                network.name,
-                network.folder,
-                network.weights,
+            with_fields_of(
+                AppHeadersParameters, network, model, asked=asked, postprocess=model.postprocess if asked else None
             )
         ),
         templates=tuple(map(project_path, with_included(TEMPLATE))),
@@ -165,7 +138,7 @@ def make_app_headers(call: Call) -> None:
             project does not have it; N6-APP-015 if the network leaves buffers to the application.
     """
     given = call.parameters_as(AppHeadersParameters)
-    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    artifacts = given.artifacts()
     config, buffers = call.outputs
     application, classes, project = given.application or Application(), given.classes, InProject()
     if given.asked:
@@ -208,7 +181,7 @@ def make_decoder_header(call: Call) -> None:
         N6Error: N6-CHECK-042 if the outputs do not fit the decoder.
     """
     given = call.parameters_as(DecoderHeaderParameters)
-    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    artifacts = given.artifacts()
     layout = layout_of(given.postprocess, artifacts.inputs, artifacts.outputs, given.classes)
     decoder, picture = call.outputs
     write_atomically(decoder, decoder_header(layout, given.model))

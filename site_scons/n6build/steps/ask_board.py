@@ -6,7 +6,7 @@ Two steps use this: the field report and the ladder.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.board.flash.program import board_lock
@@ -22,13 +22,31 @@ from n6build.board.run.linked_session import (
 )
 from n6build.board.run.session import Outcome
 from n6build.describe.hardware.board import Board
-from n6build.engine.step import Step, to_parameters
-from n6build.steps.board_files import boards_folders
+from n6build.engine.step import Step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
-from n6build.steps.flash_board import Target
+from n6build.steps.flash_board import Target, board_step
 from n6build.steps.run_board import NetworkOnBoard
 from n6build.steps.start_board import begin, no_elf
+
+
+@dataclass(frozen=True)
+class AskingParameters:
+    """Common parameters of both steps.
+
+    Attributes:
+        target: Board and programmer.
+        networks: Networks in the order of the Appli.
+        elves: Number of ELF files, which are the first sources.
+        console: Serial port; empty for the port of the probe.
+        n6build: Version of n6build.
+    """
+
+    target: Target
+    networks: tuple[NetworkOnBoard, ...]
+    elves: int
+    console: str
+    n6build: str
 
 
 def asking_step(
@@ -63,20 +81,13 @@ def asking_step(
         raise no_elf()
     vectors = [path for _, each in networks for path in (each.inputs, each.expected, each.why_not, each.nudged) if path]
     files = dict.fromkeys((*(path for each, _ in networks for path in each.outputs), *vectors))
-    return Step(
-        verb=verb,
-        stage="run",
-        # The engine removes outputs of a failed step, but this file matters most after a failure.
-        outputs=(f"{file}.taken",),
-        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
-        parameters=to_parameters(parameters),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, str(Path(file).parent), *boards_folders(board)),
-        function=function,
-        # Each request for this target questions the board again.
-        always=True,
-        shared=False,
-    )
+    sources = (*elves.values(), *receipts, *files, *emulator_files(target, board))
+    # The engine removes outputs of a failed step, but this file matters most after a failure.
+    step = board_step(verb, "run", function, (f"{file}.taken",), sources, board, target, parameters)
+    board_state, *folders = step.state
+    state = (board_state, str(Path(file).parent), *folders)
+    # Each request for this target questions the board again.
+    return replace(step, templates=emulator_templates(target), state=state, always=True)
 
 
 def ask(

@@ -19,13 +19,10 @@ from n6build.base.paths import project_path
 from n6build.check.checked_board import CheckedBoard, checked_board
 from n6build.check.run import described, raise_if_failed, read_results, run_checks
 from n6build.check.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.model_facts import ModelFacts, read_model_facts
 from n6build.compile.runtimes import RuntimeVersion
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.npu import Npu
-from n6build.describe.model import TensorType
-from n6build.describe.postprocess import Postprocess
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.npu.saturation import reach_of_network
 from n6build.place.image.manifest import read_manifest
@@ -36,7 +33,7 @@ from n6build.place.memory_plan.plan_tables import external_ram_parts
 from n6build.place.reloc.openmv import refused_in_heap
 from n6build.place.reloc.reader import read_reloc_file
 from n6build.place.reloc.slots import executable_ram_part
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 from n6build.steps.foreign_image import GivenProgram, read_foreign_program
 
 
@@ -73,26 +70,17 @@ def make_verdict(call: Call) -> None:
 
 
 @dataclass(frozen=True)
-class _Network:
+class _Network(NetworkFiles):
     """A network as the checks receive it.
 
     Attributes:
         file: Model file, or None.
         facts: Facts about the model; None without a readable model file.
-        weights: Names of the raw files.
     """
 
-    model: str
+    model: CheckedModel
     file: str | None
     facts: ModelFacts | None
-    waived: dict[str, str]
-    input_type: TensorType | None
-    output_type: TensorType | None
-    postprocess: Postprocess | None
-    classes: tuple[str, ...]
-    name: str
-    folder: str
-    weights: tuple[str, ...]
     for_npu: bool
     has_blobs: bool
     pools: tuple[GivenPool, ...]
@@ -212,17 +200,13 @@ def _network(steps: NetworkSteps) -> _Network:
     file = project_path(model.file) if model.file else None
     types = model.network.input_type, model.network.output_type
     return _Network(
-        model.name,
-        file,
-        # Planning must not read a file that a step makes: an older one may be there.
-        _facts(model.file) if model.file and not model.float_file else None,
-        model.waived,
-        *types,
-        model.postprocess,
-        model.classes,
         steps.name,
         steps.folder,
         steps.weights,
+        CheckedModel(model.name, model.waived, *types, model.postprocess, model.classes),
+        file,
+        # Planning must not read a file that a step makes: an older one may be there.
+        _facts(model.file) if model.file and not model.float_file else None,
         steps.backend.for_npu,
         bool(steps.constants),
         given_pools(steps.pools),
@@ -259,17 +243,9 @@ def _appli_bytes(manifest: Path) -> int:
 
 def _subject(network: _Network, npu: Npu | None) -> NetworkSubject:
     file = Path(network.file) if network.file else None
-    artifacts = read_artifacts(Path(network.folder), network.name, network.weights)
+    artifacts = network.artifacts()
     return NetworkSubject(
-        model=CheckedModel(
-            network.model,
-            file,
-            network.waived,
-            network.input_type,
-            network.output_type,
-            network.postprocess,
-            network.classes,
-        ),
+        model=network.model,
         for_npu=network.for_npu,
         artifacts=artifacts,
         pools=network.pools,

@@ -7,11 +7,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.paths import project_path
+from n6build.compile.artifacts.description import NetworkArtifacts
+from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.backend import Backend
 from n6build.compile.memory_pools import MemoryPool
 from n6build.describe.model import Model
 from n6build.engine.step import Step
 from n6build.judge.accuracy.figures import ACCURACY
+
+
+@dataclass(frozen=True)
+class NetworkFiles:
+    """Files of a compiled network, as parameters of a step.
+
+    Attributes:
+        name: Name of the network's files.
+        folder: Folder of the network's files.
+        weights: Names of the raw files, which are not read.
+    """
+
+    name: str
+    folder: str
+    weights: tuple[str, ...]
+
+    def artifacts(self) -> NetworkArtifacts:
+        """Read the description of the network.
+
+        Raises:
+            N6Error: The errors of `read_artifacts`.
+        """
+        return read_artifacts(Path(self.folder), self.name, self.weights)
 
 
 @dataclass(frozen=True)
@@ -41,6 +66,11 @@ class NetworkSteps:
     seeded: Step | None = None
     is_sampled: bool = False
     before: tuple[Step, ...] = ()
+
+    @property
+    def files(self) -> NetworkFiles:
+        """Return the files as parameters of a step."""
+        return NetworkFiles(self.name, self.folder, self.weights)
 
     @property
     def inputs(self) -> str:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import to_json, write_atomically
 from n6build.board.flash.debug import PORT, serve_debugger
 from n6build.board.flash.probe_programmer import ProbeProgrammer
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.describe.hardware.blocks import FILE, gdb_registers
 from n6build.describe.hardware.board import Board
-from n6build.engine.step import Call, Step, to_parameters
-from n6build.steps.board_files import board_as_chosen, boards_folders
-from n6build.steps.flash_board import Target
+from n6build.engine.step import Call, Step
+from n6build.steps.flash_board import Target, board_step
 from n6build.steps.start_board import begin, no_elf
 
 
@@ -54,18 +52,11 @@ def debug_board_step(
     """
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
-    return Step(
-        verb="Debug",
-        stage="run",
-        outputs=(output, str(Path(output).with_name(FILE))),
-        sources=(*elves.values(), *receipts),
-        parameters=to_parameters(DebugBoardParameters(target, len(elves))),
-        state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.debug_board:perform_debug_board",
-        always=True,
-        shared=False,
-        quiet=True,
-    )
+    function = "n6build.steps.debug_board:perform_debug_board"
+    outputs, sources = (output, str(Path(output).with_name(FILE))), (*elves.values(), *receipts)
+    parameters = DebugBoardParameters(target, len(elves))
+    step = board_step("Debug", "run", function, outputs, sources, board, target, parameters)
+    return replace(step, always=True, quiet=True)
 
 
 def perform_debug_board(call: Call) -> None:
@@ -75,8 +66,7 @@ def perform_debug_board(call: Call) -> None:
         N6Error: N6-DEBUG-00x if GDB cannot be served; N6-FLASH-009 if the board does not start.
     """
     given = call.parameters_as(DebugBoardParameters)
-    board = board_as_chosen(Path(given.target.file), given.target.board)
-    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    board, programmer = given.target.opened()
     assert isinstance(programmer, ProbeProgrammer)
     elves = call.sources[: given.elves]
     note, registers = call.outputs

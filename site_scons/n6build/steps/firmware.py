@@ -16,16 +16,15 @@ from n6build.describe.hardware.board_header import recovery_defines
 from n6build.engine.step import Step, output_with, outputs_of
 from n6build.place.reloc.compilation import SECURE, firmware_defines, loader_flags
 from n6build.place.trust.choice import Trust
-from n6build.steps.board_headers import board_header_steps
 from n6build.steps.boot_image import boot_image_step, signed_image_step
 from n6build.steps.compile_c import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware_headers import (
+    board_header_steps,
     field_header_step,
     format_headers_step,
     kernel_headers_step,
     program_script_step,
-    soc_header_steps,
     trust_header_step,
 )
 from n6build.steps.plan_memory import version_header_of
@@ -114,7 +113,7 @@ def board_firmware(
         recovers: The FSBL waits on the console for a release if it has no Appli.
     """
     include = f"{folder}/include"
-    headers = [*soc_header_steps(include, board), *board_header_steps(include, board), format_headers_step(include)]
+    headers = [*board_header_steps(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
     headers += [trust_header_step(include, board, trust)] if trust else []
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))

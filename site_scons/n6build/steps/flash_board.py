@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
+from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
 from n6build.board.flash.programmer import Identity, Programmer
@@ -15,6 +16,7 @@ from n6build.board.flash.receipt import Receipt, write_receipt
 from n6build.board.flash.record import BoardRecord
 from n6build.board.flash.sectors import Sector, wanted_sectors
 from n6build.board.flash.survey import checked_identity, held_record, recorded
+from n6build.board.flash.virtual import VirtualProgrammer
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.image.manifest import read_manifest
@@ -55,6 +57,45 @@ class Target:
     key: str = ""
     counter: int = 0
 
+    def opened(self) -> tuple[Board, VirtualProgrammer | ProbeProgrammer]:
+        """Return the board, with the choices applied, and its programmer."""
+        board = board_as_chosen(Path(self.file), self.board)
+        return board, chosen_programmer(self.probe, board, Path(self.virtual_board))
+
+
+def board_step(
+    verb: str,
+    stage: str,
+    function: str,
+    outputs: Iterable[str],
+    sources: Iterable[str],
+    board: Board,
+    target: Target,
+    parameters: object = None,
+) -> Step:
+    """Return a step on a board, whose outputs no other checkout may take.
+
+    Args:
+        verb: Name on the console.
+        stage: Name in the summary.
+        function: Function of the step.
+        outputs: Files that it makes.
+        sources: Files that it reads.
+        board: Board of the step.
+        target: Board and programmer.
+        parameters: Parameters of the step; None for `target`.
+    """
+    return Step(
+        verb=verb,
+        stage=stage,
+        outputs=tuple(outputs),
+        sources=tuple(sources),
+        parameters=to_parameters(parameters or target),
+        state=(target.virtual_board, *boards_folders(board)),
+        function=function,
+        shared=False,
+    )
+
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
     """Return the step that programs a board.
@@ -67,24 +108,15 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
         board: Board to program.
         target: Board and programmer.
     """
-    return Step(
-        verb="Flash",
-        stage="flash",
-        outputs=(output,),
-        sources=(manifest, *images),
-        parameters=to_parameters(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.flash_board:perform_flash_board",
-        shared=False,
-    )
+    function = "n6build.steps.flash_board:perform_flash_board"
+    return board_step("Flash", "flash", function, (output,), (manifest, *images), board, target)
 
 
 def perform_flash_board(call: Call) -> None:
     """Program the sectors that the board lacks, and write the receipt."""
     target = call.parameters_as(Target)
-    board = board_as_chosen(Path(target.file), target.board)
+    board, programmer = target.opened()
     manifest = call.sources[0]
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     with board_lock(programmer):
         identity = None if target.dry else checked_identity(programmer, board)
         plan = planned(wanted_sectors(read_manifest(manifest), manifest.parent), programmer, board, identity, target)

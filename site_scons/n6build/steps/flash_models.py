@@ -8,8 +8,7 @@ models of a signed release wait for their Appli, which is programmed last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from n6build.base.console import say
 from n6build.base.files import read_bytes
@@ -17,19 +16,17 @@ from n6build.base.span import Span
 from n6build.board.flash.announce import announce, say_flashed, warn_of_fuses
 from n6build.board.flash.appli_update import kept_appli, plan_appli
 from n6build.board.flash.model_update import check_running, plan_updates, read_running, remember_running, running_of
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock, carry_out
 from n6build.board.flash.receipt import VIRTUAL, write_receipt
 from n6build.board.flash.sectors import sectors_of
 from n6build.board.flash.survey import checked_identity
 from n6build.board.run.session import start_virtual_board
 from n6build.describe.hardware.board import Board, Slot
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.place.memory_plan.plan import read_plan
 from n6build.place.trust.release import find_release
-from n6build.steps.board_files import board_as_chosen, boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
-from n6build.steps.flash_board import Target, planned, receipt_of
+from n6build.steps.flash_board import Target, board_step, planned, receipt_of
 
 
 def flash_appli_step(output: str, image: str, board: Board, target: Target, after: Sequence[str]) -> Step:
@@ -42,26 +39,16 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
         target: Board and programmer.
         after: Receipts of the other images.
     """
-    return Step(
-        verb="Flash",
-        stage="flash",
-        outputs=(output,),
-        sources=(image,),
-        parameters=to_parameters(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.flash_models:perform_flash_appli",
-        shared=False,
-    )
+    function = "n6build.steps.flash_models:perform_flash_appli"
+    return replace(board_step("Flash", "flash", function, (output,), (image,), board, target), after=tuple(after))
 
 
 def perform_flash_appli(call: Call) -> None:
     """Program the Appli into its free slot, and write the receipt."""
     target = call.parameters_as(Target)
-    board = board_as_chosen(Path(target.file), target.board)
+    board, programmer = target.opened()
     assert board.trial is not None
     assert board.trial.appli is not None
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     image = call.sources[0]
     with board_lock(programmer):
         # Identify the board before reading from it: another board's flash would be read in the wrong way.
@@ -120,27 +107,19 @@ def flash_models_step(
         applis: Slots of a signed Appli; empty without signatures.
     """
     journal = board.trial.journal if board.trial and len(applis) > 1 else None
-    return Step(
-        verb="Flash",
-        stage="flash",
-        outputs=(output,),
-        sources=(plan, *images, *elves, *emulator_files(target, board)),
-        parameters=to_parameters(FlashModelsParameters(**vars(target), applis=applis, journal=journal)),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.flash_models:perform_flash_models",
-        shared=False,
-    )
+    function = "n6build.steps.flash_models:perform_flash_models"
+    sources = (plan, *images, *elves, *emulator_files(target, board))
+    parameters = FlashModelsParameters(**vars(target), applis=applis, journal=journal)
+    step = board_step("Flash", "flash", function, (output,), sources, board, parameters)
+    return replace(step, templates=emulator_templates(target), after=tuple(after))
 
 
 def perform_flash_models(call: Call) -> None:
     """Program new models into their free slots, and write the receipt."""
     target = call.parameters_as(FlashModelsParameters)
-    board = board_as_chosen(Path(target.file), target.board)
+    board, programmer = target.opened()
     path = call.sources[0]
     elves = [file for file in call.sources if file.suffix == ".elf"]
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     record = programmer.record
     with board_lock(programmer):
         # Identify the board before reading from it: another board's flash would be read in the wrong way.

@@ -17,13 +17,12 @@ from n6build.base.files import digest_of, is_file, to_json, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.base.size_text import counted
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.choices import Choices
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import MOST
 from n6build.describe.sample_files import ANNOTATIONS, PICTURES, classes_of, is_media, sample_files, spread
 from n6build.engine.step import Call, Step, to_parameters
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 from n6build.steps.int8_accuracy import label_files
 
 if TYPE_CHECKING:
@@ -31,13 +30,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GivenInputsParameters:
+class GivenInputsParameters(NetworkFiles):
     """Parameters of the step.
 
     Attributes:
-        name: Name of the network.
-        folder: Folder of the network's files.
-        weights: Names of the raw files, which are not read.
         files: Number of files with inputs, which are the first sources.
         preprocess: Pre-processing of them.
         most: Number of inputs, spread evenly over all.
@@ -46,9 +42,6 @@ class GivenInputsParameters:
         labelled: Names of all files that the next source, a file of labels, describes; None without such a file.
     """
 
-    name: str
-    folder: str
-    weights: tuple[str, ...]
     files: int
     preprocess: Preprocess
     most: int
@@ -162,7 +155,7 @@ def make_given_inputs(call: Call) -> None:
     files = list(call.sources[: given.files])
     for file in files:
         digest_of(file)
-    ports = read_artifacts(Path(given.folder), given.name, given.weights).inputs
+    ports = given.artifacts().inputs
     if len(ports) != 1:
         what = f"the network has {len(ports)} inputs, but a file has one"
         raise N6Error("N6-QUANT-005", what, where=files[0].name, hint="give inputs= as a .npy file with a row for each")

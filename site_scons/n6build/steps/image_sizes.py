@@ -33,17 +33,6 @@ from n6build.tell.figures import SizesFile, read_sizes, sizes_json, sizes_of
 from n6build.tell.merge import check_base, write_merge_report
 
 
-@dataclass(frozen=True)
-class MergeReportParameters:
-    """Parameters of the step.
-
-    Attributes:
-        base: The second source is the base.
-    """
-
-    base: bool
-
-
 def merge_report_step(folder: str, sizes: str, base: str) -> Step:
     """Return the step that writes the merge report.
 
@@ -62,16 +51,14 @@ def merge_report_step(folder: str, sizes: str, base: str) -> Step:
         stage="report",
         outputs=outputs,
         sources=(sizes, *([project_path(base)] if base else [])),
-        parameters=to_parameters(MergeReportParameters(bool(base))),
         function="n6build.steps.image_sizes:perform_merge_report",
     )
 
 
 def perform_merge_report(call: Call) -> None:
     """Write merge_report.md and merge_report.json, and print the verdict."""
-    given = call.parameters_as(MergeReportParameters)
-    base = read_sizes(call.sources[1]) if given.base else None
-    write_merge_report(call.outputs[0].parent, read_sizes(call.sources[0]), base)
+    sizes, *base = map(read_sizes, call.sources)
+    write_merge_report(call.outputs[0].parent, sizes, base[0] if base else None)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, is_folder, to_json, write_atomically
 from n6build.base.paths import project_path
+from n6build.base.same_fields import with_fields_of
 from n6build.describe.model import Model
 from n6build.describe.postprocess import Postprocess
 from n6build.describe.preprocess import Preprocess
@@ -105,16 +106,13 @@ def make_int8_accuracy(call: Call) -> None:
         digest_of(path)
     real, int8, *others = call.sources
     files = tuple(map(str, others))
-    job = AccuracyJob(
-        str(real),
-        str(int8),
-        files[given.labels :],
-        files[: given.labels],
-        given.classes,
-        given.settings,
-        given.preprocess,
-        given.by_folder,
-        given.postprocess,
+    job = with_fields_of(
+        AccuracyJob,
+        given,
+        float_model=str(real),
+        int8_model=str(int8),
+        samples=files[given.labels :],
+        labels=files[: given.labels],
     )
     figures, _ = answer_of(worker.__name__, job, Accuracy, real.name)
     for line in lines_of(figures):

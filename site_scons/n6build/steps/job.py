@@ -9,6 +9,7 @@ from pathlib import Path
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import MODELS
+from n6build.base.same_fields import with_fields_of
 from n6build.board.run.ladder import RUNGS, WHOLE
 from n6build.compile.application.vision_project import VisionProject, is_project, read_vision_project
 from n6build.compile.device_headers import check_device_header
@@ -85,22 +86,12 @@ class Job:
     @property
     def model_options(self) -> ModelOptions:
         """Return the options of stage 2."""
-        choices = self.choices
-        return ModelOptions(
-            secure=choices.secure,
-            split=choices.split,
-            c_file=choices.gen_c_file,
-            debug_info=choices.debug_info,
-            flags=self.flags,
-        )
+        return with_fields_of(ModelOptions, self, self.choices, c_file=self.choices.gen_c_file)
 
     @property
     def stage1(self) -> Stage1:
         """Return the inputs of stage 1."""
-        choices = self.choices
-        return Stage1(
-            self.board, choices.profile, choices.backend, choices.loader, self.runtime, self.environment, self.notes
-        )
+        return with_fields_of(Stage1, self, self.choices)
 
 
 def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Job:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
+from n6build.base.same_fields import with_fields_of
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.targets import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD, RECOVER
 from n6build.describe.until import BY_DEFAULT, Until
@@ -78,18 +79,16 @@ def on_board(
     if {*ON_A_BOARD, RECOVER}.isdisjoint(asked):
         return Part((), {})
     choices = job.choices
-    target = Target(
-        board_files(job.board)[0],
-        choice_of(job.board),
-        programmer,
-        programmer.rpartition(":")[2],
-        job.virtual_board,
-        choices.start,
+    target = with_fields_of(
+        Target,
+        choices,
+        file=board_files(job.board)[0],
+        board=choice_of(job.board),
+        probe=programmer,
+        name=programmer.rpartition(":")[2],
+        virtual_board=job.virtual_board,
         everything="flash-all" in asked,
-        dry=choices.dry,
         foreign=choices.is_foreign,
-        fuses=choices.fuses,
-        harsh=choices.harsh,
         key=job.encryption.key if job.encryption and programmer.rpartition(":")[2] == VIRTUAL else "",
         counter=job.trust.counter if job.trust and job.trust.advances else 0,
     )
@@ -302,20 +301,7 @@ def _run_steps(
     if choices.epochs:
         return [run_epochs_step(f"{job.folder}/epochs.json", receipts, networks, images.elves, job.board, target)]
     given = given_inputs(job.folder, networks[0], choices)
-    session = Session(
-        given.file,
-        choices.expected,
-        choices.console,
-        sound,
-        choices.runs,
-        choices.gdb,
-        choices.trace,
-        silent=bool(choices.pair),
-        labels=given.labels,
-        pictures=given.pictures,
-        areas=given.areas,
-        boxes=given.boxes,
-    )
+    session = with_fields_of(Session, given, choices, inputs=given.file, sound=sound, silent=bool(choices.pair))
     compared = [(each, expected_outputs(job.folder, each, given.file, choices.expected)) for each in networks]
     run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
     return [*given.steps, *(expected.step for _, expected in compared if expected.step), run]

@@ -23,18 +23,15 @@ from n6build.place.memory_plan.build_plan import CompiledNetwork, compiled_netwo
 from n6build.place.memory_plan.images import elsewhere
 from n6build.place.memory_plan.plan import MemoryPlan, plan_json
 from n6build.place.memory_plan.vectors import NO_VECTORS, VectorShape, read_vectors
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 
 
 @dataclass(frozen=True)
-class PlannedNetwork:
+class PlannedNetwork(NetworkFiles):
     """A network as the memory plan receives it.
 
     Attributes:
         model: Name of the model.
-        name: Name of the network's files.
-        folder: Folder of the network's files.
-        weights: Names of the raw files, which are not read.
         is_classification: The output is a class.
         inputs: File of the test vectors; empty without vectors or with seeded ones.
         vectors: Shape of the test vectors; None if the file cannot be read.
@@ -43,9 +40,6 @@ class PlannedNetwork:
     """
 
     model: str
-    name: str
-    folder: str
-    weights: tuple[str, ...]
     is_classification: bool
     inputs: str
     vectors: VectorShape | None
@@ -135,10 +129,10 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
     """Return the networks as parameters of a step."""
     return tuple(
         PlannedNetwork(
-            each.model.name,
             each.name,
             each.folder,
             each.weights,
+            each.model.name,
             each.model.result == "classification",
             project_path(each.model.inputs) if each.model.inputs else "",
             _shape(each.model.inputs) if each.model.inputs else NO_VECTORS,

@@ -15,18 +15,18 @@ from n6build.board.flash.receipt import VIRTUAL, Receipt, write_receipt
 from n6build.board.flash.record import doubt, record_of_probe
 from n6build.board.flash.sectors import wanted_sectors
 from n6build.board.run.link import Link
-from n6build.board.run.linked_session import console_of, serial_link, virtual_link
+from n6build.board.run.linked_session import console_of, noted, serial_link, virtual_link
 from n6build.board.run.recovery import Release, recover, start
 from n6build.board.run.session import show_line
 from n6build.board.virtual_board.build import find_emulator
 from n6build.describe.formats.recovery import SECTOR_BYTES
 from n6build.describe.hardware.board import Board, Trial
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.place.image.manifest import read_manifest
 from n6build.place.memory_plan.plan import MemoryPlan, read_plan
-from n6build.steps.board_files import board_as_chosen, boards_folders
+from n6build.steps.board_files import board_as_chosen
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
-from n6build.steps.flash_board import Target
+from n6build.steps.flash_board import Target, board_step
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,10 @@ def recover_board_step(
         recovery: Parameters of the step.
         after: Verdict of the checks.
     """
-    return Step(
-        verb="Recover",
-        stage="flash",
-        outputs=(output,),
-        sources=(manifest, plan, *images, *emulator_files(recovery, board)),
-        parameters=to_parameters(recovery),
-        templates=emulator_templates(recovery),
-        state=(recovery.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.recover_board:perform_recover_board",
-        always=True,
-        shared=False,
-    )
+    function = "n6build.steps.recover_board:perform_recover_board"
+    sources = (manifest, plan, *images, *emulator_files(recovery, board))
+    step = board_step("Recover", "flash", function, (output,), sources, board, recovery)
+    return replace(step, templates=emulator_templates(recovery), after=tuple(after), always=True)
 
 
 def perform_recover_board(call: Call) -> None:
@@ -86,11 +77,7 @@ def perform_recover_board(call: Call) -> None:
     release = Release(tuple(wanted), board.slots.appli.address, _left_empty(read_plan(call.sources[1]), target.trial))
     heard: list[str] = []
 
-    def hear(line: str) -> None:
-        heard.append(line)
-        show_line(line)
-
-    with _console(target, board, hear) as link:
+    with _console(target, board, noted(heard, show_line)) as link:
         done = recover(link, board.name, release)
         size = kib(done.sent * SECTOR_BYTES)
         what = f"{size} written and compared" if done.sent else "already holds this release"

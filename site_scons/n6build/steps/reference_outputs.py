@@ -12,28 +12,10 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.judge.compare.limits import INSTALL, missing_interpreter, package_of
 from n6build.place.memory_plan.vectors import read_vectors
-from n6build.steps.compiled_network import NetworkSteps
-
-
-@dataclass(frozen=True)
-class ReferenceOutputsParameters:
-    """Parameters of the step.
-
-    The sources are the model, its inputs and the network's files.
-
-    Attributes:
-        name: Name of the network.
-        folder: Folder of the network's files.
-        weights: Names of the raw files, which are not sources.
-    """
-
-    name: str
-    folder: str
-    weights: tuple[str, ...]
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 
 
 @dataclass(frozen=True)
@@ -99,7 +81,7 @@ def _step(outputs: tuple[str, ...], network: NetworkSteps, reference: Path, inpu
         stage="run",
         outputs=outputs,
         sources=tuple(dict.fromkeys((project_path(reference), project_path(inputs), *network.described))),
-        parameters=to_parameters(ReferenceOutputsParameters(network.name, network.folder, network.weights)),
+        parameters=to_parameters(network.files),
         function="n6build.steps.reference_outputs:make_reference_outputs",
         # onnxruntime computes in floating point, in an order that depends on the processor.
         shared=reference.suffix == ".tflite",
@@ -117,9 +99,9 @@ def make_reference_outputs(call: Call) -> None:
     """
     from n6build.board.run.reference import reference_outputs  # noqa: PLC0415 - planning computes nothing.
 
-    given = call.parameters_as(ReferenceOutputsParameters)
+    given = call.parameters_as(NetworkFiles)
     model, vectors = call.sources[0], read_vectors(call.sources[1])
-    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    artifacts = given.artifacts()
     outputs, why_not, nudged = b"", "", ""
     try:
         made = reference_outputs(model, artifacts, vectors, nudge=len(call.outputs) > 2)

@@ -14,7 +14,6 @@ from n6build.base.files import read_text, write_atomically, write_chunks_atomica
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.artifacts.signature import network_signature
 from n6build.compile.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.engine.step import Call, Step, to_parameters
@@ -24,18 +23,7 @@ from n6build.place.reloc.description import describe, description_json, read_des
 from n6build.place.reloc.linked_model import read_linked_model
 from n6build.place.reloc.model_sources import RENDERED, reloc_sources
 from n6build.place.reloc.pools import params_chunks, pool_table
-from n6build.steps.compiled_network import described_by
-
-
-@dataclass(frozen=True)
-class RelocParamsParameters:
-    """Parameters of the step.
-
-    Attributes:
-        has_blobs: The first source is the linked model, whose blobs are in the output.
-    """
-
-    has_blobs: bool
+from n6build.steps.compiled_network import NetworkFiles, described_by
 
 
 def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_of: Step | None) -> Step:
@@ -52,7 +40,6 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_
         stage="reloc",
         outputs=(output,),
         sources=(*([blobs_of.name] if blobs_of else []), description, *raws),
-        parameters=to_parameters(RelocParamsParameters(blobs_of is not None)),
         function="n6build.steps.reloc_model:make_reloc_params",
     )
 
@@ -60,29 +47,24 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_
 def make_reloc_params(call: Call) -> None:
     """Write network_rel_params.bin."""
     sources = list(call.sources)
-    linked = read_linked_model(sources.pop(0)) if call.parameters_as(RelocParamsParameters).has_blobs else None
+    # Of a model with blobs, the linked model is the first source.
+    linked = read_linked_model(sources.pop(0)) if sources[0].suffix == ".elf" else None
     description, *raws = sources
     chunks = params_chunks(read_description(description).params_parts({raw.name: raw for raw in raws}))
     write_chunks_atomically(call.outputs[0], with_blobs(linked, chunks) if linked else chunks)
 
 
 @dataclass(frozen=True)
-class RelocSourcesParameters:
+class RelocSourcesParameters(NetworkFiles):
     """Parameters of the step.
 
     Attributes:
-        name: Name of the network's files.
-        folder: Folder of stage 1.
-        weights: Names of the raw files, which are not read.
         runtime: Runtime of the model.
         secure: Compile for the secure state.
         of_board: The network has the pools of the board.
         waived: The version gate if it is waived, else nothing.
     """
 
-    name: str
-    folder: str
-    weights: tuple[str, ...]
     runtime: RuntimeVersion
     secure: bool
     of_board: bool
@@ -138,7 +120,7 @@ def reloc_sources_step(
 def make_reloc_sources(call: Call) -> None:
     """Write the C files, the linker script and the description."""
     given = call.parameters_as(RelocSourcesParameters)
-    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
+    artifacts = given.artifacts()
     check_epochs(artifacts, given.runtime, runs_blobs=False)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     table = pool_table(artifacts, secure=given.secure, of_board=given.of_board)
@@ -152,61 +134,32 @@ def make_reloc_sources(call: Call) -> None:
         write_atomically(path, content)
 
 
-@dataclass(frozen=True)
-class RelocModelParameters:
-    """Parameters of the step.
-
-    Attributes:
-        split: The weights are in a separate file.
-    """
-
-    split: bool
-
-
-def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[str]) -> Step:
-    """Return the step that makes a model with its weights.
+def reloc_model_step(output: str, link: Step, contents: Sequence[str] = ()) -> Step:
+    """Return the step that makes a model.
 
     Args:
         output: Path of network_rel.bin.
         link: Link step of the model, with its map.
-        description: Description of the model in JSON.
-        raws: Weight files of stage 1.
+        contents: Description of the model in JSON and weight files of stage 1; empty for a model without weights, which
+            do not affect it.
     """
     return Step(
         verb="Model",
         stage="reloc",
         outputs=(output,),
-        sources=(*link.outputs, description, *raws),
-        parameters=to_parameters(RelocModelParameters(split=False)),
-        function="n6build.steps.reloc_model:make_reloc_model",
-    )
-
-
-def split_model_step(output: str, link: Step) -> Step:
-    """Return the step that makes a model without weights, which do not affect it.
-
-    Args:
-        output: Path of network_rel.bin.
-        link: Link step of the model, with its map.
-    """
-    return Step(
-        verb="Model",
-        stage="reloc",
-        outputs=(output,),
-        sources=link.outputs,
-        parameters=to_parameters(RelocModelParameters(split=True)),
+        sources=(*link.outputs, *contents),
         function="n6build.steps.reloc_model:make_reloc_model",
     )
 
 
 def make_reloc_model(call: Call) -> None:
     """Write network_rel.bin."""
-    elf, map_file = call.sources[:2]
+    elf, map_file, *contents = call.sources
     linked = read_linked_model(elf, map_file)
-    if call.parameters_as(RelocModelParameters).split:
+    if not contents:
         write_atomically(call.outputs[0], model_file(linked, None))
         return
-    description, *raws = call.sources[2:]
+    description, *raws = contents
     weights = read_description(description).params_parts({raw.name: raw for raw in raws})
     checked = crc32_of(with_blobs(linked, params_chunks(weights)))
     write_model(call.outputs[0], linked, with_blobs(linked, params_chunks(weights)), checked)

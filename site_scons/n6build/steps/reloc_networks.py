@@ -27,7 +27,7 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware_headers import kernel_headers_step
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.release_table import ReleasedImage
-from n6build.steps.reloc_model import reloc_model_step, reloc_params_step, reloc_sources_step, split_model_step
+from n6build.steps.reloc_model import reloc_model_step, reloc_params_step, reloc_sources_step
 from n6build.steps.reloc_plan import reloc_plan_step
 from n6build.steps.slot_images import SelfTestFiles, model_slot_step
 
@@ -191,13 +191,13 @@ def model_steps(
     file = f"{out}/{name}_rel.bin"
     if options.split:
         made = [
-            split_model_step(file, link),
+            reloc_model_step(file, link),
             reloc_params_step(
                 f"{out}/{name}_rel_params.bin", description, network.raws, link if options.blobs_in_params else None
             ),
         ]
     else:
-        made = [reloc_model_step(file, link, description, network.raws)]
+        made = [reloc_model_step(file, link, (description, *network.raws))]
     arrays = [c_array_step(f"{out}/{name}_rel.c", file)] if options.c_file else []
     return ModelSteps(
         steps=(sources, kernel_headers, *of_network, *shared, link, *made, *arrays),

@@ -14,8 +14,8 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
+from n6build.base.same_fields import with_fields_of
 from n6build.board.flash.model_update import remember_running
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
@@ -43,7 +43,7 @@ from n6build.judge.postprocess.layout import layout_of
 from n6build.judge.timing.expected import NetworkTime
 from n6build.judge.timing.model import MODEL
 from n6build.place.memory_plan.vectors import read_vectors
-from n6build.steps.board_files import board_as_chosen, board_files, boards_folders
+from n6build.steps.board_files import board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.decoded_files import decoded_outputs, with_average_precision, with_mean_iou, write_decoded
 from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
@@ -218,24 +218,18 @@ def run_board_step(
 def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
     """Return the network as parameters of a step."""
     model = steps.model
-    return NetworkOnBoard(
-        model.name,
-        steps.name,
-        steps.folder,
-        steps.inputs,
-        expected.file or None,
-        model.labels,
-        model.classes,
-        steps.backend.exact,
-        model.tolerance,
-        expected.against,
-        expected.not_compared,
-        expected.why_not,
-        expected.nudged,
-        steps.seeded is not None and not steps.is_sampled,
-        expected.approximates,
-        None if LAYOUT in model.waived else model.postprocess,
-        model.preprocess,
+    return with_fields_of(
+        NetworkOnBoard,
+        expected,
+        model,
+        model=model.name,
+        name=steps.name,
+        folder=steps.folder,
+        inputs=steps.inputs,
+        expected=expected.file or None,
+        exact=steps.backend.exact,
+        is_seeded=steps.seeded is not None and not steps.is_sampled,
+        postprocess=None if LAYOUT in model.waived else model.postprocess,
     )
 
 
@@ -247,12 +241,10 @@ def perform_run_board(call: Call) -> None:
     """
     given = call.parameters_as(RunBoardParameters)
     session = given.session
-    board = board_as_chosen(Path(given.target.file), given.target.board)
+    board, programmer = given.target.opened()
     elves = call.sources[: given.elves]
-    folder = Path(given.target.virtual_board)
     on_line: Callable[[str], None] = (lambda _: None) if session.silent else show_line
     networks = [as_run(each) for each in given.networks]
-    programmer = chosen_programmer(given.target.probe, board, folder)
     with doubted_if_it_fails(programmer.record, board.name):
         if given.target.probe != VIRTUAL:
             linked = _linked(networks, session)

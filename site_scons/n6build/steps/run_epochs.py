@@ -6,7 +6,7 @@ It compares the result of each epoch. The result is epochs.json, and the same as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
@@ -19,12 +19,12 @@ from n6build.board.run.session import show_line
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.hardware.board import Board
 from n6build.describe.model import EpochTolerance, Tolerance
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.judge.compare.limits import INSTALL, missing_interpreter
-from n6build.steps.board_files import board_as_chosen, boards_folders
+from n6build.steps.board_files import board_as_chosen
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
-from n6build.steps.flash_board import Target
+from n6build.steps.flash_board import Target, board_step
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,12 @@ def run_epochs_step(
         )
     )
     report = str(Path(output).with_suffix(".xml"))
-    return Step(
-        verb="Run",
-        stage="run",
-        outputs=(output, report),
-        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
-        parameters=to_parameters(RunEpochsParameters(target, described, len(elves))),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.run_epochs:perform_run_epochs",
-        # Each request for a run runs again.
-        always=True,
-        shared=False,
-        kept=(report,),
-    )
+    function = "n6build.steps.run_epochs:perform_run_epochs"
+    sources = (*elves.values(), *receipts, *files, *emulator_files(target, board))
+    parameters = RunEpochsParameters(target, described, len(elves))
+    step = board_step("Run", "run", function, (output, report), sources, board, target, parameters)
+    # Each request for a run runs again.
+    return replace(step, templates=emulator_templates(target), always=True, kept=(report,))
 
 
 def _network(steps: NetworkSteps) -> _Network:

@@ -17,7 +17,6 @@ from n6build.base.files import write_atomically
 from n6build.base.version import version
 from n6build.board.flash.command_line import LIST_TIMEOUT_S, run_command
 from n6build.board.flash.probe_programmer import ProbeProgrammer
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_facts import Evidence
@@ -38,42 +37,31 @@ from n6build.compile.toolchain import compiler_version
 from n6build.describe.hardware.board import Board
 from n6build.engine.step import Call, Step
 from n6build.judge.own_blobs.board_record import Ladder, read_ladder
-from n6build.steps.ask_board import ask, asking_step
-from n6build.steps.board_files import board_as_chosen
+from n6build.steps.ask_board import AskingParameters, ask, asking_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
-from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
+from n6build.steps.run_board import Session, as_run, linked_network, network_on_board
 
 # Longest text in a report, in characters: the text of an error may contain the output of a programmer.
 _LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
-class RunFieldReportParameters:
+class RunFieldReportParameters(AskingParameters):
     """Parameters of the step.
 
     Attributes:
-        target: Board and programmer.
-        networks: Networks in the order of the Appli.
         runtime: Linked runtime.
         profile: Memory profile.
         report: Path of the report.
         ladder: Record of target ladder.
-        elves: Number of ELF files, which are the first sources.
-        console: Serial port; empty for the port of the probe.
-        n6build: Version of n6build.
     """
 
-    target: Target
-    networks: tuple[NetworkOnBoard, ...]
     runtime: RuntimeVersion
     profile: str
     report: str
     ladder: str
-    elves: int
-    console: str
-    n6build: str
 
 
 def field_report_step(
@@ -108,7 +96,7 @@ def field_report_step(
     described = [(each, network_on_board(each, expected)) for each, expected in networks]
     on_board = tuple(network for _, network in described)
     parameters = RunFieldReportParameters(
-        target, on_board, runtime, profile, report, ladder, len(elves), console, version()
+        target, on_board, len(elves), console, version(), runtime, profile, report, ladder
     )
     function = "n6build.steps.run_field_report:perform_run_field_report"
     return asking_step("Ask", function, report, receipts, described, elves, board, target, parameters)
@@ -121,8 +109,7 @@ def perform_run_field_report(call: Call) -> None:
         N6Error: N6-FIELD-002, after writing, if the run did not reach its end.
     """
     given = call.parameters_as(RunFieldReportParameters)
-    board = board_as_chosen(Path(given.target.file), given.target.board)
-    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    board, programmer = given.target.opened()
     prepared = [as_run(each) for each in given.networks]
     networks = [linked_network(model, artifacts, Session(runs=1)) for model, artifacts in prepared]
     lines: list[str] = []

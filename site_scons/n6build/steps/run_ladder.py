@@ -12,20 +12,18 @@ from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.base.size_text import counted
 from n6build.base.version import version
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.board.run.field_report import hashed_serial
 from n6build.board.run.guards import without_guards
 from n6build.board.run.ladder import NETWORKS, WHOLE, epoch_counts, first_failed, results_of
-from n6build.board.run.linked_session import LinkedNetwork
+from n6build.board.run.linked_session import LinkedNetwork, noted
 from n6build.board.run.session import NetworkOutcome, raise_if_different, show_line
 from n6build.describe.formats.console import DONE
 from n6build.describe.hardware.board import Board
 from n6build.describe.model import Model
 from n6build.engine.step import Call, Step
 from n6build.judge.own_blobs.board_record import Ladder, read_epochs
-from n6build.steps.ask_board import ask, asking_step
-from n6build.steps.board_files import board_as_chosen
+from n6build.steps.ask_board import AskingParameters, ask, asking_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
@@ -35,24 +33,10 @@ _LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
-class RunLadderParameters:
-    """Parameters of the step.
+class RunLadderParameters(AskingParameters):
+    """Parameters of the step. record: File for the results."""
 
-    Attributes:
-        target: Board and programmer.
-        networks: Rungs, in their order.
-        record: File for the results.
-        elves: Number of ELF files, which are the first sources.
-        console: Serial port; empty for the port of the probe.
-        n6build: Version of n6build.
-    """
-
-    target: Target
-    networks: tuple[NetworkOnBoard, ...]
     record: str
-    elves: int
-    console: str
-    n6build: str
 
 
 def record_of(build: str, board: str) -> str:
@@ -85,7 +69,7 @@ def ladder_step(
     """
     described = [(each, _to_the_byte(network_on_board(each, expected), each.model)) for each, expected in networks]
     on_board = tuple(network for _, network in described)
-    parameters = RunLadderParameters(target, on_board, record, len(elves), console, version())
+    parameters = RunLadderParameters(target, on_board, len(elves), console, version(), record)
     function = "n6build.steps.run_ladder:perform_run_ladder"
     return asking_step("Climb", function, record, receipts, described, elves, board, target, parameters)
 
@@ -112,8 +96,7 @@ def perform_run_ladder(call: Call) -> None:
         N6Error: N6-LADDER-001, after writing, if a rung fails.
     """
     given = call.parameters_as(RunLadderParameters)
-    board = board_as_chosen(Path(given.target.file), given.target.board)
-    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    board, programmer = given.target.opened()
     networks = [_guarded(each) for each in given.networks]
     epochs = [tuple(read_epochs(Path(each.folder) / f"{each.name}_npu.json").values()) for each in given.networks]
     guards = [guard for each in networks for guard in each.guards]
@@ -126,10 +109,6 @@ def perform_run_ladder(call: Call) -> None:
     climbed: list[NetworkOutcome] = []
     lines: list[str] = []
 
-    def on_line(line: str) -> None:
-        lines.append(line)
-        show_line(line)
-
     def after(index: int, outcome: NetworkOutcome) -> None:
         climbed[index:] = [outcome]
         _say(index, outcome)
@@ -139,7 +118,15 @@ def perform_run_ladder(call: Call) -> None:
     try:
         elves = call.sources[: given.elves]
         found = ask(
-            given.target, board, programmer, given.console, networks, elves, on_line, strict_clocks=True, after=after
+            given.target,
+            board,
+            programmer,
+            given.console,
+            networks,
+            elves,
+            noted(lines, show_line),
+            strict_clocks=True,
+            after=after,
         )
         found.raise_if_wrong()
     except N6Error as error:

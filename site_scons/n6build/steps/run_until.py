@@ -20,10 +20,10 @@ from n6build.board.run.until import run_until
 from n6build.describe.choices import Trace
 from n6build.describe.hardware.board import Board
 from n6build.describe.until import Until
-from n6build.engine.step import Call, Step, to_parameters
-from n6build.steps.board_files import board_as_chosen, boards_folders
+from n6build.engine.step import Call, Step
+from n6build.steps.board_files import board_as_chosen
 from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
-from n6build.steps.flash_board import Target
+from n6build.steps.flash_board import Target, board_step
 from n6build.steps.run_files import Sound, Vision, keep_sheet, npu_files, profiled, run_outputs, with_sound, with_vision
 
 
@@ -76,20 +76,14 @@ def run_until_step(
         vision: Camera and display of the board.
     """
     heard = (project_path(sound.heard),) if sound.heard else ()
-    return Step(
-        verb="Run",
-        stage="run",
-        outputs=(*run_outputs(output, trace), *vision.outputs(output), *sound.outputs),
-        sources=(*elves.values(), *receipts, *emulator_files(target, board), *heard),
-        parameters=to_parameters(RunUntilParameters(target, until, tuple(elves), gdb, sound, vision)),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, *boards_folders(board), *vision.state),
-        function="n6build.steps.run_until:perform_run_until",
-        # Each request for a run runs again.
-        always=True,
-        shared=False,
-        kept=run_outputs(output, trace)[1:],
-    )
+    function, results = "n6build.steps.run_until:perform_run_until", run_outputs(output, trace)
+    outputs = (*results, *vision.outputs(output), *sound.outputs)
+    sources = (*elves.values(), *receipts, *emulator_files(target, board), *heard)
+    parameters = RunUntilParameters(target, until, tuple(elves), gdb, sound, vision)
+    step = board_step("Run", "run", function, outputs, sources, board, target, parameters)
+    state = (*step.state, *vision.state)
+    # Each request for a run runs again.
+    return replace(step, templates=emulator_templates(target), state=state, always=True, kept=results[1:])
 
 
 def perform_run_until(call: Call) -> None:

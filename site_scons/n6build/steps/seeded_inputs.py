@@ -7,39 +7,31 @@ file, which you can also use on another board.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, write_atomically
 from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
-from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import Quantise
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.memory_plan.vectors import SEEDED, seeded_array, seeded_shape
-from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.compiled_network import NetworkFiles, NetworkSteps
 
 
 @dataclass(frozen=True)
-class SampledInputsParameters:
+class SampledInputsParameters(NetworkFiles):
     """Parameters of the step.
 
     Its sources are the float model, the samples and the network's files.
 
     Attributes:
-        name: Name of the network.
-        folder: Folder of the network's files.
-        weights: Names of the raw files, which are not read.
         samples: Number of files with samples.
         settings: Settings of stage 0.
         preprocess: Pre-processing of pictures, sounds and tables.
     """
 
-    name: str
-    folder: str
-    weights: tuple[str, ...]
     samples: int
     settings: Quantise
     preprocess: Preprocess
@@ -83,7 +75,7 @@ def make_sampled_inputs(call: Call) -> None:
     given = call.parameters_as(SampledInputsParameters)
     real, files = call.sources[0], list(call.sources[1 : 1 + given.samples])
     digest_of(real)
-    ports = read_artifacts(Path(given.folder), given.name, given.weights).inputs
+    ports = given.artifacts().inputs
     found = opened(real, files, given.settings, given.preprocess)
     numbers = found.samples.spread(given.settings.most)[: seeded_shape(ports).count]
     samples = (fitted(found.samples, number, found.inputs) for number in numbers)
@@ -106,21 +98,6 @@ def make_sampled_inputs(call: Call) -> None:
     say("Sampled", given.name, f"the first {len(rows)} of {found.samples.name}; set vectors.inputs for other inputs")
 
 
-@dataclass(frozen=True)
-class SeededInputsParameters:
-    """Parameters of the step; the network's files are its sources.
-
-    Attributes:
-        name: Name of the network.
-        folder: Folder of the network's files.
-        weights: Names of the raw files, which are not read.
-    """
-
-    name: str
-    folder: str
-    weights: tuple[str, ...]
-
-
 def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
     """Return the network with a step that makes inputs, if its model has none.
 
@@ -139,7 +116,7 @@ def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
         stage="image",
         outputs=(f"{folder}/inputs/{network.name}.npy",),
         sources=network.described,
-        parameters=to_parameters(SeededInputsParameters(network.name, network.folder, network.weights)),
+        parameters=to_parameters(network.files),
         function="n6build.steps.seeded_inputs:make_seeded_inputs",
     )
     return replace(network, seeded=step)
@@ -147,7 +124,7 @@ def with_inputs(folder: str, network: NetworkSteps) -> NetworkSteps:
 
 def make_seeded_inputs(call: Call) -> None:
     """Write the inputs."""
-    given = call.parameters_as(SeededInputsParameters)
-    array = seeded_array(read_artifacts(Path(given.folder), given.name, given.weights).inputs)
+    given = call.parameters_as(NetworkFiles)
+    array = seeded_array(given.artifacts().inputs)
     write_atomically(call.outputs[0], npy_of(array))
     say("Seeded", given.name, f"{len(array)} {SEEDED}; set vectors.inputs in model.yaml for other inputs")

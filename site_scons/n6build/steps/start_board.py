@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -15,10 +16,10 @@ from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer, RamProgram
 from n6build.board.flash.receipt import VIRTUAL
 from n6build.describe.hardware.board import Board
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.place.image.elf_reader import payload_of
-from n6build.steps.board_files import board_as_chosen, boards_folders
-from n6build.steps.flash_board import Target
+from n6build.steps.board_files import board_as_chosen
+from n6build.steps.flash_board import Target, board_step
 
 
 def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Board, target: Target) -> Step:
@@ -36,18 +37,10 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
     """
     if target.start == "ram" and not fsbl:
         raise no_elf()
-    return Step(
-        verb="Start",
-        stage="run",
-        outputs=(output,),
-        sources=(*([fsbl] if fsbl else []), *receipts),
-        parameters=to_parameters(target),
-        state=(target.virtual_board, *boards_folders(board)),
-        function="n6build.steps.start_board:perform_start_board",
-        always=True,
-        shared=False,
-        quiet=True,
-    )
+    function = "n6build.steps.start_board:perform_start_board"
+    sources = (*([fsbl] if fsbl else []), *receipts)
+    step = board_step("Start", "run", function, (output,), sources, board, target)
+    return replace(step, always=True, quiet=True)
 
 
 def no_elf() -> N6Error:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from n6build.base.files import read_bytes, write_atomically
+from n6build.base.same_fields import with_fields_of
 from n6build.engine.step import Call, Step, to_parameters
 from n6build.place.trust.choice import Trust
 from n6build.place.trust.encryption import Encryption, encrypted_appli, marked_appli, read_key
@@ -56,15 +57,7 @@ def trusted_step(output: str, unsigned: str, board: str, trust: Trust) -> Step:
         outputs=(output,),
         sources=(unsigned,),
         parameters=to_parameters(
-            TrustedImageParameters(
-                trust.key,
-                trust.points[trust.number],
-                trust.number,
-                trust.counter,
-                board,
-                trust.sign_with,
-                trust.encryption,
-            )
+            with_fields_of(TrustedImageParameters, trust, point=trust.points[trust.number], board=board)
         ),
         # The public half of the key is a parameter. The key file is only a state: it may move, or get another password.
         state=(trust.key, *([trust.encryption.key] if trust.encryption else [])),

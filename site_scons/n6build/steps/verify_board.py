@@ -6,7 +6,7 @@ Nothing is written to the board.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
@@ -15,7 +15,6 @@ from n6build.base.size_text import counted
 from n6build.base.span import Span
 from n6build.board.flash.appli_update import expected_appli
 from n6build.board.flash.model_update import expected_images
-from n6build.board.flash.probes import chosen_programmer
 from n6build.board.flash.program import board_lock
 from n6build.board.flash.programmer import Programmer
 from n6build.board.flash.record import forget
@@ -23,11 +22,10 @@ from n6build.board.flash.sectors import segment_data
 from n6build.board.flash.survey import checked_identity
 from n6build.board.flash.verify import Part, compared, raise_if_different
 from n6build.describe.hardware.board import Board, Slot
-from n6build.engine.step import Call, Step, to_parameters
+from n6build.engine.step import Call, Step
 from n6build.place.image.manifest import read_manifest
 from n6build.place.memory_plan.plan import read_plan
-from n6build.steps.board_files import board_as_chosen, boards_folders
-from n6build.steps.flash_board import Target
+from n6build.steps.flash_board import Target, board_step
 
 
 @dataclass(frozen=True)
@@ -70,19 +68,11 @@ def verify_board_step(
         appli: The Appli has two slots.
         after: Receipts of the programmed board.
     """
-    return Step(
-        verb="Verify",
-        stage="verify",
-        outputs=(output,),
-        sources=(manifest, plan, *images),
-        parameters=to_parameters(VerifyBoardParameters(target, updated, appli)),
-        state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
-        function="n6build.steps.verify_board:perform_verify_board",
-        # Each request for this target reads the board again.
-        always=True,
-        shared=False,
-    )
+    function = "n6build.steps.verify_board:perform_verify_board"
+    parameters = VerifyBoardParameters(target, updated, appli)
+    step = board_step("Verify", "verify", function, (output,), (manifest, plan, *images), board, target, parameters)
+    # Each request for this target reads the board again.
+    return replace(step, after=tuple(after), always=True)
 
 
 def perform_verify_board(call: Call) -> None:
@@ -93,8 +83,7 @@ def perform_verify_board(call: Call) -> None:
     """
     given = call.parameters_as(VerifyBoardParameters)
     target = given.target
-    board = board_as_chosen(Path(target.file), target.board)
-    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
+    board, programmer = target.opened()
     with board_lock(programmer):
         # Identify the board before reading from it: another board's flash would be read in the wrong way.
         checked_identity(programmer, board)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.paths import project_path
+from n6build.base.same_fields import with_fields_of
 from n6build.base.templates import with_included
 from n6build.compile.application.vision_project import VisionProject
 from n6build.compile.reference.network_sources import TWO_ARGUMENTS
@@ -54,14 +55,10 @@ def vision_program(job: Job, project: VisionProject, firmware: BoardFirmware, ne
     given = (*network.headers, *(headers.outputs if kernels else ()))
     # One copy serves all networks, which differ in few of its files.
     room = f"{job.choices.build}/{FOLDER}/projects/{sha256(str(project.root / project.makefile).encode())[:16]}"
-    parameters = VisionProgramParameters(
-        project.files,
-        project.makefile,
-        project.network,
-        project.config,
-        project.symbol,
-        project.has_old_macros,
-        len(given),
+    parameters = with_fields_of(
+        VisionProgramParameters,
+        project,
+        headers=len(given),
         gives_up_input=network.backend.strict,
         passes_instance=job.runtime.version >= TWO_ARGUMENTS,
         room=room,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.console import printable
-from n6build.base.templates import templates_of
+from n6build.base.templates import environment_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -22,15 +22,5 @@ def page_environment(folder: Path) -> Environment:
 
     A missing value is an error.
     """
-    import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
-
-    return jinja2.Environment(
-        loader=templates_of(folder),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        # Names of models, buffers and files come from outside.
-        autoescape=True,
-        finalize=_finalize,
-    )
+    # Names of models, buffers and files come from outside.
+    return environment_of(folder, _finalize)

@@ -19,8 +19,7 @@ from n6build.base.paths import FIRMWARE
 from n6build.base.regular_file import open_regular
 from n6build.compile.toolchain import CPU, find_compiler
 from n6build.describe.hardware.board import Board
-from n6build.describe.hardware.board_header import HEADERS as BOARD_HEADERS
-from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
+from n6build.describe.hardware.board_header import header_texts
 
 SECTOR = 4096
 PAGE = 4096
@@ -92,10 +91,8 @@ def build_algorithm(board: Board, folder: Path) -> FlashAlgorithm:
         N6Error: N6-TOOL-001 without a compiler; N6-FLASH-030 if it cannot be compiled.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for of_chip in SOC_HEADERS:
-        (folder / of_chip.name).write_text(of_chip.text(of_chip.of(board.soc)))
-    for header in BOARD_HEADERS:
-        (folder / header.name).write_text(header.text(header.of(board)))
+    for name, text in header_texts(board).items():
+        (folder / name).write_text(text)
     file = folder / f"{board.name}.FLM"
     compiler = find_compiler(read_environment().path)
     numbers = {

@@ -9,7 +9,6 @@ import difflib
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error, did_you_mean
@@ -21,9 +20,6 @@ from n6build.board.flash.record import record_of_probe
 from n6build.board.flash.survey import check_board
 from n6build.board.flash.virtual import VirtualProgrammer
 from n6build.describe.hardware.board import Board
-
-if TYPE_CHECKING:  # A null build on the virtual board need not import programmers of real boards.
-    from n6build.board.flash.probe_programmer import ProbeProgrammer
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
@@ -39,8 +35,6 @@ def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Virtual
     """
     if probe == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
-    from n6build.board.flash.probes import programmer_of_probe  # noqa: PLC0415
-
     return programmer_of_probe(probe, board)
 
 
@@ -57,8 +51,6 @@ def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> VirtualP
     """
     if name == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
-    from n6build.board.flash.probes import programmer_named  # noqa: PLC0415
-
     return programmer_named(name, board)
 
 
@@ -69,8 +61,6 @@ def name_of_programmer(programmer: VirtualProgrammer | ProbeProgrammer) -> str:
     """
     if isinstance(programmer, VirtualProgrammer):
         return VIRTUAL
-    from n6build.board.flash.probes import name_of  # noqa: PLC0415
-
     return name_of(programmer)
 
 

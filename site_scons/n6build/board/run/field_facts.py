@@ -98,10 +98,7 @@ def _clocks_left_on(evidence: Evidence) -> Judgement:
     return _holds(not missing, ", ".join(seen) + (f"; off: {', '.join(missing)}" if missing else ""))
 
 
-def _oscillator(evidence: Evidence) -> Judgement:
-    found = evidence.reading("entry", "RCC.CFGR1")
-    if found is None:
-        return _NOTHING
+def _oscillator(found: Reading, _: Evidence) -> Judgement:
     cpu, buses = found.fields["CPUSWS"], found.fields["SYSSWS"]
     return _holds(cpu == buses == 0, f"CPUSWS={cpu}, SYSSWS={buses}")
 
@@ -114,20 +111,14 @@ def _stack(evidence: Evidence) -> Judgement:
     return Judgement("look", f"MSP=0x{pointer:08X}, {whose}; MSPLIM=0x{limit:08X}")
 
 
-def _caches(evidence: Evidence) -> Judgement:
-    found = evidence.reading("entry", "SCB.CCR")
-    if found is None:
-        return _NOTHING
+def _caches(found: Reading, _: Evidence) -> Judgement:
     data, instruction = found.fields["DC"], found.fields["IC"]
     return _holds(data == instruction == 0, f"DC={data}, IC={instruction}")
 
 
-def _silicon(evidence: Evidence) -> Judgement:
-    found, soc = evidence.reading("fsbl", "DBGMCU.IDCODE"), evidence.board.soc
-    if found is None:
-        return _NOTHING
+def _silicon(found: Reading, evidence: Evidence) -> Judgement:
     device, revision = found.fields["DEV_ID"], found.fields["REV_ID"]
-    good = (device, revision) == (soc.device_id, soc.revision_id)
+    good = (device, revision) == (evidence.board.soc.device_id, evidence.board.soc.revision_id)
     return _holds(good, f"device 0x{device:03X}, revision 0x{revision:04X}")
 
 
@@ -201,10 +192,7 @@ def _pads(evidence: Evidence) -> Judgement:
     return _NOTHING if fast is None else Judgement("look", f"HSLV_VDDIO3={fast}")
 
 
-def _reset(evidence: Evidence) -> Judgement:
-    found = evidence.reading("entry", "RCC.HWRSR")
-    if found is None:
-        return _NOTHING
+def _reset(found: Reading, _: Evidence) -> Judgement:
     flags = [name for name, value in found.fields.items() if value and name != "RMVF"]
     return Judgement("look", ", ".join(flags) or "no flag is set")
 
@@ -223,6 +211,16 @@ def _npu(evidence: Evidence) -> Judgement:
     return _holds(not other, ", ".join(other) or f"{len(known)} units answer as described")
 
 
+def _of(moment: Moment, name: str, judge: Callable[[Reading, Evidence], Judgement]) -> Callable[[Evidence], Judgement]:
+    """Wrap a judge of a reading; without the reading nothing was observed."""
+
+    def of(evidence: Evidence) -> Judgement:
+        found = evidence.reading(moment, name)
+        return _NOTHING if found is None else judge(found, evidence)
+
+    return of
+
+
 def _by_rom(judge: Callable[[Evidence], Judgement]) -> Callable[[Evidence], Judgement]:
     """Wrap a judge of the boot ROM's state; a start from RAM shows none of it."""
     return lambda evidence: _NOT_BY_ROM if evidence.start == "ram" else judge(evidence)
@@ -233,7 +231,7 @@ FACTS = (
         "silicon",
         "the chip has the device id and the revision of boards/soc",
         "if not, correct revision_id in boards/soc; another revision may have other errata",
-        _silicon,
+        _of("fsbl", "DBGMCU.IDCODE", _silicon),
     ),
     FieldFact("processor", "the CPU is the one of boards/soc", "flags and kernels are for that CPU only", _processor),
     FieldFact(
@@ -258,7 +256,7 @@ FACTS = (
         "rom-oscillator",
         "the boot ROM leaves CPU and buses on an oscillator, not on a PLL",
         "if not, correct n6_clock_use_hsi()",
-        _by_rom(_oscillator),
+        _by_rom(_of("entry", "RCC.CFGR1", _oscillator)),
     ),
     FieldFact(
         "rom-stack",
@@ -270,13 +268,13 @@ FACTS = (
         "rom-caches",
         "the boot ROM leaves both caches off",
         "the virtual board starts like this; if not, programs must invalidate the caches first",
-        _by_rom(_caches),
+        _by_rom(_of("entry", "SCB.CCR", _caches)),
     ),
     FieldFact(
         "reset-cause",
         "reason of the last reset",
         "a brown-out or a watchdog explains an interrupted run",
-        _reset,
+        _of("entry", "RCC.HWRSR", _reset),
     ),
     FieldFact(
         "clock-profile",

@@ -106,7 +106,7 @@ def run_on_real_board(
         N6Error: N6-LINK-00x; N6-LINK-001 if the board is silent; errors of `check_appli`.
     """
     lines: list[str] = []
-    with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
+    with serial_link(port, board.console.baud, noted(lines, on_text)) as link:
         begin()
         try:
             clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S, after)
@@ -144,7 +144,7 @@ def run_on_linked_virtual_board(
         clock_hz = board.clock.cpu_hz
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
-            with virtual_link(find_emulator(board.soc), boot, path, _noted(lines, on_text)) as link:
+            with virtual_link(find_emulator(board.soc), boot, path, noted(lines, on_text)) as link:
                 clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S, after)
         except N6Error as error:
             broken = error
@@ -162,7 +162,9 @@ def run_on_linked_virtual_board(
     return outcome
 
 
-def _noted(lines: list[str], on_text: Callable[[str], None]) -> Callable[[str], None]:
+def noted(lines: list[str], on_text: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that keeps each line of a console and passes it on."""
+
     def note(line: str) -> None:
         lines.append(line)
         on_text(line)

@@ -17,8 +17,8 @@ from n6build.base.elf_damage import elf_damage, open_elf
 from n6build.board.virtual_board.findings_file import State, Stops, Wait
 from n6build.board.virtual_board.source_lines import Places
 from n6build.board.virtual_board.stop_functions import ASSERTIONS, ENDS, stop_addresses
-from n6build.board.virtual_board.thumb_loops import Code, loop_at, polled_bits
-from n6build.board.virtual_board.unwind import Stack, Unwinder, is_exception_return
+from n6build.board.virtual_board.thumb_loops import Memory, loop_at, polled_bits
+from n6build.board.virtual_board.unwind import Unwinder, is_exception_return
 from n6build.describe.hardware.blocks import blocks_of, register_name
 from n6build.describe.hardware.soc import Soc
 
@@ -180,15 +180,15 @@ class Explainer:
 
     def _called(self, state: State) -> Iterator[Explanation]:
         if has_stack_overflow(state):
-            yield from self._on_stack(Stack(*state.stack))
+            yield from self._on_stack(Memory(*state.stack))
             return
-        frames = self._unwinder.frames(state.registers, Stack(*state.stack))
+        frames = self._unwinder.frames(state.registers, Memory(*state.stack))
         for (pc, after_exception), group in groupby(frames[1:], lambda each: (each.pc, each.after_exception)):
             times = len(list(group))
             more = ", where the exception came" if after_exception else f", {times} times" if times > 1 else ""
             yield Explanation("Called", f"from {self.places.of(pc)}{more}")
 
-    def _on_stack(self, stack: Stack) -> Iterator[Explanation]:
+    def _on_stack(self, stack: Memory) -> Iterator[Explanation]:
         """Yield the functions that the stack returns to.
 
         The fault's own frame was not saved.
@@ -241,7 +241,7 @@ class Explainer:
             yield Explanation("Waits", f"it sleeps at {self.places.of(pc)} (WFI or WFE); {self._interrupts(stops)}")
         else:
             registers = dict(enumerate(state.registers[:13]))
-            loop = loop_at(Code(*state.code), pc, registers)
+            loop = loop_at(Memory(*state.code), pc, registers)
             if loop is None:
                 return
             if loop.reads:
@@ -267,7 +267,7 @@ class Explainer:
 
     def wait_text(self, wait: Wait, is_unmodelled: bool) -> str:
         """Return the sentence on a register that a program waits for."""
-        bits = polled_bits(Code(wait.pc, wait.code), wait.registers, Code(wait.registers[_SP], wait.stack))
+        bits = polled_bits(Memory(wait.pc, wait.code), wait.registers, Memory(wait.registers[_SP], wait.stack))
         name = register_name(self.soc, wait.address)
         part = "" if bits in (None, _ALL) else f", {_bits_text(self.soc, wait.address, bits or 0)}"
         text = f"0x{wait.address:08X} {name}{part}: reads 0x{wait.value:08x}, {wait.reads:,} times since instruction "

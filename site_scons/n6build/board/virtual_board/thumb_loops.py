@@ -19,8 +19,8 @@ _PC = 15
 
 
 @dataclass(frozen=True)
-class Code:
-    """Instructions in memory.
+class Memory:
+    """Instructions or data in memory.
 
     Attributes:
         at: Address of the first byte.
@@ -32,17 +32,17 @@ class Code:
 
     def half(self, address: int) -> int | None:
         """Return the halfword at an address; None outside."""
-        offset = address - self.at
-        if offset < 0 or offset + 2 > len(self.data):
-            return None
-        return int.from_bytes(self.data[offset : offset + 2], "little")
+        return self._number(address, 2)
 
     def word(self, address: int) -> int | None:
         """Return the word at an address; None outside."""
+        return self._number(address, 4)
+
+    def _number(self, address: int, size: int) -> int | None:
         offset = address - self.at
-        if offset < 0 or offset + 4 > len(self.data):
+        if offset < 0 or offset + size > len(self.data):
             return None
-        return int.from_bytes(self.data[offset : offset + 4], "little")
+        return int.from_bytes(self.data[offset : offset + size], "little")
 
     def instructions(self, address: int) -> Iterator[tuple[int, int, int]]:
         """Yield address, first and second halfword of the instructions from an address on.
@@ -61,7 +61,7 @@ class Code:
                 address += 2
 
 
-NOTHING = Code(0, b"")
+NOTHING = Memory(0, b"")
 
 
 def _expanded(first: int, second: int) -> int:
@@ -104,7 +104,7 @@ def _load(first: int, second: int) -> _Load | None:
     return None
 
 
-def polled_bits(code: Code, registers: Sequence[int], stack: Code = NOTHING) -> int | None:
+def polled_bits(code: Memory, registers: Sequence[int], stack: Memory = NOTHING) -> int | None:
     """Return the bits that a program tests of the value that it reads.
 
     The result is None if the code does not show it.
@@ -252,7 +252,7 @@ class Loop:
     has_reads: bool = field(default=False)
 
 
-def loop_at(code: Code, pc: int, registers: Mapping[int, int]) -> Loop | None:
+def loop_at(code: Memory, pc: int, registers: Mapping[int, int]) -> Loop | None:
     """Return the loop around an instruction.
 
     The result is None if there is none, or if it calls functions.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from n6build.base.elf_damage import elf_damage, open_elf
+from n6build.board.virtual_board.thumb_loops import Memory
 
 if TYPE_CHECKING:
     from elftools.dwarf.callframe import CFARule, RegisterRule
@@ -27,26 +28,6 @@ _AFTER_RESET = 0xFFFFFFFF
 _WITHOUT_FPU, _WITHOUT_CALLEE_SAVED, _FROM_PROCESS_STACK = 1 << 4, 1 << 5, 1 << 2
 _FRAME, _FPU_FRAME, _CALLEE_SAVED = 0x20, 0x68, 0x28
 _IS_PADDED = 1 << 9
-
-
-@dataclass(frozen=True)
-class Stack:
-    """Content of the stack, from its top.
-
-    Attributes:
-        at: Address of the first byte.
-        data: The bytes.
-    """
-
-    at: int
-    data: bytes
-
-    def word(self, address: int) -> int | None:
-        """Return the word at an address, None outside."""
-        offset = address - self.at
-        if offset < 0 or offset + 4 > len(self.data):
-            return None
-        return int.from_bytes(self.data[offset : offset + 4], "little")
 
 
 @dataclass(frozen=True)
@@ -73,7 +54,7 @@ class Unwinder:
     def __init__(self, programs: Sequence[Path]) -> None:
         self._tables = [_Table(path) for path in programs]
 
-    def frames(self, registers: Sequence[int], stack: Stack) -> tuple[Frame, ...]:
+    def frames(self, registers: Sequence[int], stack: Memory) -> tuple[Frame, ...]:
         """Return the functions from the innermost one on, as far as they are known.
 
         Args:
@@ -100,7 +81,7 @@ class Unwinder:
             frames.append(Frame(pc if exception else pc - 2, exception))
         return tuple(frames)
 
-    def _caller(self, values: dict[int, int], frame: Frame, stack: Stack, *, is_first: bool) -> dict[int, int] | None:
+    def _caller(self, values: dict[int, int], frame: Frame, stack: Memory, *, is_first: bool) -> dict[int, int] | None:
         for table in self._tables:
             found = table.caller(values, frame.pc, stack)
             if found is not None:
@@ -111,7 +92,7 @@ class Unwinder:
         return None
 
 
-def _interrupted(values: dict[int, int], returns: int, stack: Stack) -> dict[int, int] | None:
+def _interrupted(values: dict[int, int], returns: int, stack: Memory) -> dict[int, int] | None:
     """Return the registers that an exception has saved."""
     # The stack is that of the exception that began last; an inner one uses the main stack.
     at = stack.at if returns & _FROM_PROCESS_STACK else values.get(_SP, stack.at)
@@ -154,7 +135,7 @@ class _Table:
     def _starts(self) -> list[int]:
         return [start for start, _, _ in self._entries]
 
-    def caller(self, values: dict[int, int], pc: int, stack: Stack) -> dict[int, int] | None:
+    def caller(self, values: dict[int, int], pc: int, stack: Memory) -> dict[int, int] | None:
         place = bisect.bisect_right(self._starts, pc) - 1
         if place < 0 or pc >= self._entries[place][1]:
             return None
@@ -166,7 +147,7 @@ class _Table:
             return None
 
 
-def _restored(values: dict[int, int], row: dict[object, object], stack: Stack) -> dict[int, int] | None:
+def _restored(values: dict[int, int], row: dict[object, object], stack: Memory) -> dict[int, int] | None:
     """Return the registers of the caller; None if they are not known."""
     rule: CFARule = row["cfa"]  # type: ignore[assignment]
     if rule.reg is None or rule.offset is None or rule.reg not in values:

@@ -12,6 +12,7 @@ from pathlib import Path
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
+from n6build.base.same_fields import with_fields_of
 from n6build.compile.artifacts.description import (
     EpochBlock,
     EpochInfo,
@@ -54,19 +55,7 @@ def artifacts_json(artifacts: NetworkArtifacts) -> str:
         artifacts: A network without network.c and without files of weights.
     """
     assert artifacts.ll_aton is not None
-    stored = _Stored(
-        artifacts.name,
-        artifacts.source.name,
-        artifacts.pools,
-        artifacts.inputs,
-        artifacts.outputs,
-        artifacts.quantised,
-        artifacts.epochs,
-        artifacts.ll_aton,
-        artifacts.tools,
-        artifacts.blocks,
-    )
-    return to_json(asdict(stored))
+    return to_json(asdict(with_fields_of(_Stored, artifacts, source=artifacts.source.name)))
 
 
 def read_stored(path: Path) -> NetworkArtifacts:
@@ -83,19 +72,12 @@ def read_stored(path: Path) -> NetworkArtifacts:
             "N6-NET-020", f"is not a valid description of a network: {error}", where=path.name, hint=hint
         ) from error
     source = path.parent / stored.source
-    return NetworkArtifacts(
-        name=stored.name,
+    return with_fields_of(
+        NetworkArtifacts,
+        stored,
         suffix=stored.name,
         source=source,
-        pools=stored.pools,
         initializers=(),
-        inputs=stored.inputs,
-        outputs=stored.outputs,
-        quantised=stored.quantised,
-        epochs=stored.epochs,
-        ll_aton=stored.ll_aton,
         library_call=None,
-        tools=stored.tools,
         described_by=source.name,
-        blocks=stored.blocks,
     )

@@ -15,10 +15,8 @@ from n6build.base.paths import BOARDS, ROOT, own_folder, project_path
 from n6build.base.templates import with_included
 from n6build.base.yaml_schema import FileName, Range, Section
 from n6build.compile.backend import Backend, Compilation, ModelSource, require_file
-from n6build.compile.kernel_files import all_kernel_files, files_of_kernels
-from n6build.compile.ll_aton import Version
-from n6build.compile.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.compile.neural_art import blob_header
+from n6build.compile.reference.backend import NetworkParameters, kernels_of_model, output_names
 from n6build.compile.reference.network_sources import RENDERED
 from n6build.engine.step import Step, to_parameters
 
@@ -62,33 +60,23 @@ REPLAY = ROOT / "tools" / "npu_replay" / "n6npu_replay.c"
 
 
 @dataclass(frozen=True)
-class NeuralArtNetworkParameters:
+class NeuralArtNetworkParameters(NetworkParameters):
     """Parameters of the step that compiles a model.
 
     The step's files are: model, vectors of the calibration, test vectors, envelope; then records of
     boards, then those of the chip and of the NPU's model.
 
     Attributes:
-        name: Name of the network.
         margin: As in `NpuOptions`.
         guard: As in `NpuOptions`.
         allow: As in `NpuOptions`.
         records: Number of records of boards.
-        sha256: Expected digest of the model, None for any.
-        ll_aton: Version of the runtime.
-        pools: Memory pools in order of preference.
-        roomier: Profiles with more RAM.
     """
 
-    name: str
     margin: float
     guard: int
     allow: tuple[Allowed, ...]
     records: int
-    sha256: str | None
-    ll_aton: Version
-    pools: tuple[MemoryPool, ...]
-    roomier: tuple[RoomierProfile, ...]
 
 
 def _check(source: ModelSource) -> None:
@@ -129,9 +117,8 @@ def _step(given: Compilation) -> Step:
     assert calibration is not None
     vectors = source.vectors or calibration
     envelope = _beside(source, options.envelope) or ENVELOPE
-    names = [f"{name}.c", f"{name}.h", f"{name}_ecblobs.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
-    names += [f"{name}_npu.json", f"{name}_npu.txt"]
-    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(given.pools)]
+    source_file, header, info, report, *raws = output_names(given)
+    names = [source_file, header, f"{name}_ecblobs.h", info, report, f"{name}_npu.json", f"{name}_npu.txt", *raws]
     records = files_in(own_folder(BOARDS) / CONFIRMED, "*.json")
     files = (require_file(NAME, source), calibration, vectors, envelope, *records)
     chip = files_in(CHIP.parent, "stm32n6*.yaml")
@@ -139,14 +126,14 @@ def _step(given: Compilation) -> Step:
     rendered = (*RENDERED, blob_header.TEMPLATE, MODEL_OF_NPU / "n6npu_registers.h.j2")
     parameters = NeuralArtNetworkParameters(
         name,
+        given.pools,
+        source.sha256,
+        given.ll_aton,
+        given.roomier,
         options.margin,
         options.guard,
         options.allow,
         len(records),
-        source.sha256,
-        given.ll_aton,
-        given.pools,
-        given.roomier,
     )
     return Step(
         verb="Network",
@@ -159,22 +146,6 @@ def _step(given: Compilation) -> Step:
     )
 
 
-def _kernels(given: Compilation) -> tuple[Path, ...]:
-    """Return the files of kernels, none for a model that cannot be compiled.
-
-    Its step reports the error.
-    """
-    if given.source.is_made:
-        # The linker removes those that the network does not call.
-        return all_kernel_files()
-    from n6build.compile.reference.compile_model import kernels_of  # noqa: PLC0415 - only a plan needs it.
-
-    try:
-        return files_of_kernels(kernels_of(require_file(NAME, given.source)))
-    except N6Error:
-        return ()
-
-
 BACKEND = Backend(
     name=NAME,
     preference=-1,
@@ -185,5 +156,5 @@ BACKEND = Backend(
     check=_check,
     check_options=_check_options,
     step=_step,
-    kernels=_kernels,
+    kernels=kernels_of_model,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from n6build.base.same_fields import with_fields_of
 from n6build.compile.neural_art.registers import DoesNotFit, Port
 from n6build.compile.reference.epochs import Address
 from n6build.describe.hardware.npu import Npu
@@ -167,19 +168,14 @@ class EpochBuilder:
 
     def done(self) -> HardwareEpoch:
         """Return the complete epoch."""
-        return HardwareEpoch(
-            self.kind,
-            self.node,
-            self.operators,
-            _once(self.reads),
-            _once(self.writes),
-            _once(self.initializers),
-            tuple(self.units),
-            tuple(self.links),
-            self.macs,
-            self.useful,
-            self.moved,
-            self.lost,
+        return with_fields_of(
+            HardwareEpoch,
+            self,
+            reads=_once(self.reads),
+            writes=_once(self.writes),
+            initializers=_once(self.initializers),
+            units=tuple(self.units),
+            links=tuple(self.links),
         )
 
 

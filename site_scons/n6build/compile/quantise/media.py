@@ -269,8 +269,6 @@ def open_media(files: Sequence[Path], inputs: Sequence[Input], how: Preprocess) 
     one_folder = len({each.parent for each in files}) == 1
     folder = (files[0].parent if one_folder else files[0].parent.parent).name
     if len(files) == 1 and files[0].suffix.lower() == ".csv":
-        from n6build.compile.quantise.media import read_table  # noqa: PLC0415
-
         table = read_table(files[0])
         shapes = {port.name: tuple(table.shape[1:])}
         return Samples(
@@ -298,13 +296,7 @@ def read_medium(path: Path, shape: Sequence[int], how: Preprocess) -> NDArray[np
     """
     suffix = path.suffix.lower()
     if suffix in PICTURES:
-        from n6build.compile.quantise.media import read_picture  # noqa: PLC0415 - the package may be missing.
-
         return read_picture(path, shape, how)
     if suffix in SOUNDS:
-        from n6build.compile.quantise.media import read_sound  # noqa: PLC0415
-
         return read_sound(path, shape, how)
-    from n6build.compile.quantise.media import read_table  # noqa: PLC0415
-
     return read_table(path)

@@ -26,8 +26,8 @@ _READS = (".tflite", ".onnx")
 
 
 @dataclass(frozen=True)
-class ReferenceNetworkParameters:
-    """Parameters of the step that compiles a model.
+class NetworkParameters:
+    """Parameters of a step that compiles a model.
 
     Attributes:
         name: Name of the network.
@@ -53,23 +53,27 @@ def _check(source: ModelSource) -> None:
 
 
 def _step(given: Compilation) -> Step:
-    name = given.name
-    names = [f"{name}.c", f"{name}.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
-    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(given.pools)]
     return Step(
         verb="Network",
         stage="network",
-        outputs=tuple(f"{given.folder}/{each}" for each in names),
+        outputs=tuple(f"{given.folder}/{each}" for each in output_names(given)),
         sources=(project_path(require_file("reference", given.source)),),
         parameters=to_parameters(
-            ReferenceNetworkParameters(name, given.pools, given.source.sha256, given.ll_aton, given.roomier)
+            NetworkParameters(given.name, given.pools, given.source.sha256, given.ll_aton, given.roomier)
         ),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
         function="n6build.compile.reference.backend:make_reference_network",
     )
 
 
-def _kernels(given: Compilation) -> tuple[Path, ...]:
+def output_names(given: Compilation) -> list[str]:
+    """Return the names of the files that describe and hold a network."""
+    name = given.name
+    names = [f"{name}.c", f"{name}.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
+    return [*names, *(f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(given.pools))]
+
+
+def kernels_of_model(given: Compilation) -> tuple[Path, ...]:
     """Return the sources of the kernels, or none if the model cannot be compiled.
 
     In that case the network's step reports the error.
@@ -95,7 +99,7 @@ BACKEND = Backend(
     check=_check,
     check_options=has_no_options,
     step=_step,
-    kernels=_kernels,
+    kernels=kernels_of_model,
 )
 
 
@@ -108,7 +112,7 @@ def make_reference_network(call: Call) -> None:
     """
     from n6build.compile.reference.compile_model import compile_network  # noqa: PLC0415 - planning compiles nothing.
 
-    given = call.parameters_as(ReferenceNetworkParameters)
+    given = call.parameters_as(NetworkParameters)
     model, folder = call.sources[0], call.outputs[0].parent
     check_sha256(model, given.sha256)
     say("Backend", "reference", "every epoch runs on the Cortex-M55")

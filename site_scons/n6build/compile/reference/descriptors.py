@@ -88,6 +88,11 @@ def of_type(kind: Scalar | Pointer | Structure, *names: str) -> tuple[Member, ..
     return tuple(Member(name, kind) for name in names)
 
 
+def elements(given: str, made: str) -> tuple[Member, ...]:
+    """Return input, output and number of elements, for element-wise kernels."""
+    return (Member("input", reads(given)), Member("output", writes(made)), Member("elements", "uint32_t"))
+
+
 def kernel_with(name: str, *members: Member, doc: str, definitions: str = "", in_place: tuple[str, ...] = ()) -> Kernel:
     """Return a kernel with a descriptor of its own, n6k_<name>_t.
 

@@ -15,11 +15,10 @@ import numpy as np
 from n6build.compile.reference.broadcasting import IN_PLACE, broadcast_arguments, broadcast_members, check_broadcast
 from n6build.compile.reference.descriptors import (
     Member,
+    elements,
     enumeration,
     kernel_with,
     of_type,
-    reads,
-    writes,
 )
 from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.operands import Operands
@@ -51,9 +50,7 @@ _ARITHMETIC_KERNEL = kernel_with(
 )
 _FUNCTION_KERNEL = kernel_with(
     "function_float32",
-    Member("input", reads("float")),
-    Member("output", writes("float")),
-    Member("elements", "uint32_t"),
+    *elements("float", "float"),
     Member("function", "uint8_t", note="N6K_FLOAT32_..."),
     doc="Of one float32 element.",
     definitions=enumeration(_PREFIX, _FUNCTIONS),

@@ -6,8 +6,6 @@ Biases and accumulators are int64.
 
 from __future__ import annotations
 
-import numpy as np
-
 from n6build.compile.reference.descriptors import Member, Structure, reads, writes
 from n6build.compile.reference.epochs import Fields
 from n6build.compile.reference.fixed_point import ScaleError, quantize_multiplier
@@ -15,7 +13,7 @@ from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.kernel_call import Argument, Constant, Parameter, fields_of
 from n6build.compile.reference.operands import Operands, required_quantisation
 from n6build.compile.reference.ranges import Activation, clamp_range
-from n6build.compile.reference.weights import WEIGHTS, plain_bias, real_scales
+from n6build.compile.reference.weights import WEIGHTS, plain_bias, real_scales, scaling_of
 
 INT16_MIN, INT16_MAX = -32768, 32767
 # Limits of the reference resolver's 64-bit scaling.
@@ -50,12 +48,8 @@ def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Ar
     Raises:
         ScaleError: The scale of an accumulator is too large.
     """
-    pairs = [_reduced(real) for real in real_scales(operands, channel_axis)]
-    return {
-        **weight_arguments(operands, channel_axis),
-        "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
-        "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),
-    }
+    scaling = scaling_of([_reduced(real) for real in real_scales(operands, channel_axis)])
+    return {**weight_arguments(operands, channel_axis), **scaling}
 
 
 def _reduced(real: float) -> tuple[int, int]:

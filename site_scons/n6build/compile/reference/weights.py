@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,15 @@ def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argum
     Raises:
         ScaleError: The scale of an accumulator is too large.
     """
-    pairs = [accumulator_multiplier(real) for real in convolution_scales(operands, channel_axis)]
+    return scaling_of([accumulator_multiplier(real) for real in convolution_scales(operands, channel_axis)])
+
+
+def scaling_of(pairs: Sequence[tuple[int, int]]) -> dict[str, Argument]:
+    """Return the arguments for SCALING_MEMBERS.
+
+    Args:
+        pairs: Multiplier and shift of each output channel.
+    """
     return {
         "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
         "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),

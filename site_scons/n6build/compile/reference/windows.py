@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import tflite
@@ -146,20 +147,19 @@ def window_arguments(operands: Operands, height: int, width: int) -> dict[str, A
     _, left = window_output(in_w, width, options.stride_w, options.dilation_w, options.padding)
     if operands.padding:
         top, left = top + operands.padding.top, left + operands.padding.left
-    window = fields_of(
-        WINDOW,
-        {
-            "height": height,
-            "width": width,
-            "stride_h": options.stride_h,
-            "stride_w": options.stride_w,
-            "dilation_h": options.dilation_h,
-            "dilation_w": options.dilation_w,
-            "pad_top": top,
-            "pad_left": left,
-        },
-    )
+    strides, dilations = (options.stride_h, options.stride_w), (options.dilation_h, options.dilation_w)
+    window = window_of((height, width), strides, dilations, (top, left))
     return {"in": shape_of(operands.source), "out": shape_of(operands.output), "window": window}
+
+
+def window_of(*pairs: tuple[int, int]) -> Fields:
+    """Return the member of type WINDOW.
+
+    Args:
+        *pairs: Size, stride, dilation and padding, along height and width each.
+    """
+    names = (member.name for member in WINDOW.members)
+    return fields_of(WINDOW, dict(zip(names, chain.from_iterable(pairs), strict=True)))
 
 
 def shape_of(tensor: Tensor) -> Fields:

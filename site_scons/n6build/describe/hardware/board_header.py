@@ -6,17 +6,16 @@ new baud rate recompiles only the code that uses the console.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
-from n6build.base.paths import TEMPLATES
-from n6build.base.templates import render
+from n6build.base.same_fields import with_fields_of
 from n6build.describe.hardware.board import Board, Console, ExternalRam, Psram, Slots
 from n6build.describe.hardware.nor import Mode
 from n6build.describe.hardware.pins import PortPins, SelectPins
 from n6build.describe.hardware.psram import PsramCommands
 from n6build.describe.hardware.soc import Clock, Divider, Pll
+from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
+from n6build.describe.hardware.soc_header import Constants, Header, WithParts
 from n6build.describe.hardware.vision import (
     CameraConstants,
     DisplayConstants,
@@ -163,96 +162,51 @@ class PsramConstants:
 
 
 @dataclass(frozen=True)
-class OfBoard:
-    """The constants of n6_board.h.
-
-    Attributes:
-        parts: names of all other headers, with that of the chip.
-    """
-
-    name: str
-    parts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class OfClock:
+class OfClock(Constants):
     """The constants of n6_board_clock.h. smps_overdrive: as in `Board`."""
 
-    name: str
     clock: ClockConstants
     smps_overdrive: str | None
 
 
 @dataclass(frozen=True)
-class OfConsole:
+class OfConsole(Constants):
     """The constants of n6_board_console.h."""
 
-    name: str
     console: Console
 
 
 @dataclass(frozen=True)
-class OfNor:
+class OfNor(Constants):
     """The constants of n6_board_nor.h."""
 
-    name: str
     nor: NorConstants
 
 
 @dataclass(frozen=True)
-class OfPsram:
+class OfPsram(Constants):
     """The constants of n6_board_psram.h. psram: None if the firmware maps none."""
 
-    name: str
     psram: PsramConstants | None
 
 
 @dataclass(frozen=True)
-class OfSlots:
+class OfSlots(Constants):
     """The constants of n6_board_slots.h."""
 
-    name: str
     slots: Slots
 
 
 @dataclass(frozen=True)
-class OfVision:
+class OfVision(Constants):
     """The constants of n6_board_vision.h.
 
     Attributes:
         camera, display: None if the board has none, or PLL1 does not run.
     """
 
-    name: str
     camera: CameraConstants | None
     display: DisplayConstants | None
-
-
-Constants = OfBoard | OfClock | OfConsole | OfNor | OfPsram | OfSlots | OfVision
-
-
-@dataclass(frozen=True)
-class BoardHeader:
-    """A generated header of a board.
-
-    Attributes:
-        name: file name of the header.
-        kind: dataclass with the header's constants.
-        of: function that takes the constants from a board.
-    """
-
-    name: str
-    kind: type[Constants]
-    of: Callable[[Board], Constants]
-
-    @property
-    def template(self) -> Path:
-        """The Jinja template of the header."""
-        return TEMPLATES / f"{self.name}.j2"
-
-    def text(self, constants: Constants) -> str:
-        """Return the text of the header. constants: an instance of `kind`."""
-        return render(self.template, {field.name: getattr(constants, field.name) for field in fields(constants)})
 
 
 def _clock(clock: Clock) -> ClockConstants:
@@ -267,32 +221,25 @@ def _pins(pins: PortPins | SelectPins) -> PinConstants:
 
 def _nor(board: Board) -> NorConstants:
     nor, commands = board.nor, board.nor_commands
-    return NorConstants(
-        base=nor.base,
-        size=nor.size,
-        jedec_id=nor.jedec_id,
-        mode=nor.mode,
+    return with_fields_of(
+        NorConstants,
+        nor,
+        commands,
         slow=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=False)),
         fast=_pad_clock(board.clock.xspi_source_hz, board.xspi_divider(fast_pads=True)),
         from_pll1="PLL1" in board.clock.profile.plls,
         pins=_pins(nor.pins),
         select=nor.pins.chip_select,
         commands=commands.name,
-        read=commands.read,
-        program=commands.program,
-        erase_4k=commands.erase_4k,
-        write_register=commands.write_register,
         octal_mask=commands.second_byte_mask,
         octal_read_register=commands.octal(commands.read_register),
         octal_read=commands.octal(commands.read_dtr),
         octal_program=commands.octal(commands.program),
-        memory_type=commands.memory_type,
         mode_address=commands.mode.address,
         mode_value=commands.mode.opi_dtr,
         dummy_address=commands.dummy.address,
         dummy_value=commands.dummy.value,
         dummy_cycles=commands.dummy.chosen,
-        register_dummy_cycles=commands.register_dummy_cycles,
     )
 
 
@@ -306,25 +253,19 @@ def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands
         _pad_clock(board.clock.hclk_hz, board.psram_divider(psram, fast_pads=fast_pads)) for fast_pads in (False, True)
     )
     density = commands.density
-    return PsramConstants(
-        memory=ram.memory,
-        size=ram.size,
+    return with_fields_of(
+        PsramConstants,
+        ram,
+        psram,
+        commands,
         slow=slow,
         fast=fast,
         slow_refresh_cycles=commands.refresh_cycles(slow.hz),
         fast_refresh_cycles=commands.refresh_cycles(fast.hz),
-        supply=psram.supply,
         control=_pins(psram.control),
         select=psram.control.chip_select,
         data=_pins(psram.data),
         commands=commands.name,
-        row=commands.row,
-        memory_type=commands.memory_type,
-        reset=commands.reset,
-        read=commands.read,
-        write=commands.write,
-        read_register=commands.read_register,
-        write_register=commands.write_register,
         read_latency=RegisterConstants(commands.read_latency.address, commands.read_latency_value),
         read_cycles=commands.read_latency.chosen,
         write_latency=RegisterConstants(commands.write_latency.address, commands.write_latency.value),
@@ -348,22 +289,24 @@ def _vision(board: Board) -> OfVision:
     return OfVision(board.name, camera, display_constants(board.display, pll1_hz) if board.display else None)
 
 
-_PARTS = (
-    BoardHeader(
-        "n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)
-    ),
-    BoardHeader("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
-    BoardHeader("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
-    BoardHeader("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
-    BoardHeader("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
-    BoardHeader("n6_board_vision.h", OfVision, _vision),
+_PARTS: tuple[Header[Board], ...] = (
+    Header("n6_board_clock.h", OfClock, lambda board: OfClock(board.name, _clock(board.clock), board.smps_overdrive)),
+    Header("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
+    Header("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
+    Header("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
+    Header("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
+    Header("n6_board_vision.h", OfVision, _vision),
 )
-HEADERS = (
-    BoardHeader(
-        "n6_board.h", OfBoard, lambda board: OfBoard(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))
-    ),
+HEADERS: tuple[Header[Board], ...] = (
+    Header("n6_board.h", WithParts, lambda board: WithParts(board.name, ("n6_soc.h", *(part.name for part in _PARTS)))),
     *_PARTS,
 )
+
+
+def header_texts(board: Board) -> dict[str, str]:
+    """Return the texts of all headers of the chip and the board, by their names."""
+    of_chip = {each.name: each.text(each.of(board.soc)) for each in SOC_HEADERS}
+    return of_chip | {each.name: each.text(each.of(board)) for each in HEADERS}
 
 
 def recovery_defines(board: Board) -> tuple[str, ...]:

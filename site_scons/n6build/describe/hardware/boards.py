@@ -12,6 +12,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, remembered
 from n6build.base.paths import BOARDS, own_folder
+from n6build.base.same_fields import with_fields_of
 from n6build.base.yaml_schema import Document, read_document
 from n6build.describe.hardware.board import FIELD, RESERVED, Board, BoardFile, OnBus
 from n6build.describe.hardware.board_rules import check_board, check_psram_size
@@ -100,32 +101,15 @@ def read_board(path: Path) -> Board:
     if psram_commands:
         check_psram_size(described, psram_commands, document)
     i2c_paths = _i2c_paths(described, document, folder)
-    return Board(
-        name=described.name,
-        title=described.title,
-        aliases=described.aliases,
+    return with_fields_of(
+        Board,
+        described,
         soc=soc,
         clock=soc.clock(described.clock_profile or described.max_speed),
         max_speed=soc.clock(described.max_speed),
-        smps_overdrive=described.smps_overdrive,
-        console=described.console,
-        nor=described.nor,
         nor_commands=load_nor_commands(nor_path, _shown(nor_path, folder)),
-        slots=described.slots,
-        programmer=described.programmer,
-        pools=described.pools,
-        external_ram=described.external_ram,
         psram_commands=psram_commands,
-        pool_sizes=described.pool_sizes,
-        fuses=described.fuses,
         i2c=_devices(described, i2c_paths, folder),
-        unmodelled_registers=described.unmodelled_registers,
-        trial=described.trial,
-        recovery=described.recovery,
-        file_heap=described.file_heap,
-        camera=described.camera,
-        display=described.display,
-        alias=described.alias,
         files=(
             folder / name / "board.yaml",
             *described_soc.files,

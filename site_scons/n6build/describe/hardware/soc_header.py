@@ -12,12 +12,15 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 from n6build.describe.hardware.aliases import SECURE_BIT
 from n6build.describe.hardware.program_places import ProgramPlaces, places_of
 from n6build.describe.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Register, Soc, field_bits
+
+Described = TypeVar("Described")
 
 _NPU_UNIT_BYTES = 0x1000
 # A program sets these units itself. The blobs of the epoch controller set all others.
@@ -70,102 +73,93 @@ class NpuUnitConstants:
 
 
 @dataclass(frozen=True)
-class OfSoc:
-    """The constants of n6_soc.h.
-
-    Attributes:
-        name: name of the chip, as in the other headers.
-        parts: names of all other headers.
-    """
+class Constants:
+    """The constants of a header. name: name of the chip or the board."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class WithParts(Constants):
+    """The constants of n6_soc.h or n6_board.h. parts: names of included headers."""
+
     parts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class OfCpu:
+class OfCpu(Constants):
     """The constants of n6_soc_cpu.h. cpu, cache_line: as in `Soc`."""
 
-    name: str
     cpu: str
     cache_line: int
     peripherals: dict[str, PeripheralConstants]
 
 
 @dataclass(frozen=True)
-class OfSystem:
+class OfSystem(Constants):
     """The constants of n6_soc_system.h. hsi_hz, lsi_hz: as in `Soc`."""
 
-    name: str
     hsi_hz: int
     lsi_hz: int
     peripherals: dict[str, PeripheralConstants]
 
 
 @dataclass(frozen=True)
-class OfMemories:
+class OfMemories(Constants):
     """The constants of n6_soc_memories.h. memories: (base, size in bytes) by name."""
 
-    name: str
     memories: dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class OfPrograms:
+class OfPrograms(Constants):
     """The constants of n6_soc_programs.h."""
 
-    name: str
     programs: ProgramPlaces
 
 
 @dataclass(frozen=True)
-class OfInterrupts:
+class OfInterrupts(Constants):
     """The constants of n6_soc_interrupts.h, as in `Soc`."""
 
-    name: str
     interrupt_count: int
     interrupts: dict[str, int]
     dma_requests: dict[str, int]
 
 
 @dataclass(frozen=True)
-class OfNpu:
+class OfNpu(Constants):
     """The constants of n6_soc_npu.h. npu: the units, by their kind."""
 
-    name: str
     npu: dict[str, NpuUnitConstants]
     peripherals: dict[str, PeripheralConstants]
 
 
 @dataclass(frozen=True)
-class OfPeripherals:
+class OfPeripherals(Constants):
     """The constants of a header that contains only peripherals.
 
     Attributes:
         guard: macro that is defined once the header is included.
     """
 
-    name: str
     guard: str
     peripherals: dict[str, PeripheralConstants]
 
 
-Constants = OfSoc | OfCpu | OfSystem | OfMemories | OfPrograms | OfInterrupts | OfNpu | OfPeripherals
-
-
 @dataclass(frozen=True)
-class SocHeader:
-    """A generated header of the chip.
+class Header(Generic[Described]):
+    """A generated header of the chip or of a board.
 
     Attributes:
         name: file name of the header.
         kind: dataclass with the header's constants.
-        of: function that takes the constants from a chip.
+        of: function that takes the constants from a chip or a board.
     """
 
     name: str
     kind: type[Constants]
-    of: Callable[[Soc], Constants]
+    of: Callable[[Described], Constants]
 
     @property
     def template(self) -> Path:
@@ -200,12 +194,12 @@ def _memories(soc: Soc) -> dict[str, tuple[int, int]]:
     return {name: (memory.base, memory.size) for name, memory in soc.memories.items()}
 
 
-def _of_peripherals(header: str, names: Callable[[Soc], Collection[str]]) -> SocHeader:
+def _of_peripherals(header: str, names: Callable[[Soc], Collection[str]]) -> Header[Soc]:
     guard = header.upper().replace(".", "_")
-    return SocHeader(header, OfPeripherals, lambda soc: OfPeripherals(soc.name, guard, _peripherals(soc, names(soc))))
+    return Header(header, OfPeripherals, lambda soc: OfPeripherals(soc.name, guard, _peripherals(soc, names(soc))))
 
 
-def _of_these(header: str, names: Collection[str]) -> SocHeader:
+def _of_these(header: str, names: Collection[str]) -> Header[Soc]:
     return _of_peripherals(header, lambda _: names)
 
 
@@ -239,24 +233,24 @@ def _alias_name(register: str, letter: str) -> str:
 
 
 _PARTS = (
-    SocHeader("n6_soc_cpu.h", OfCpu, lambda soc: OfCpu(soc.name, soc.cpu, soc.cache_line, _peripherals(soc, _CPU))),
-    SocHeader("n6_soc_memories.h", OfMemories, lambda soc: OfMemories(soc.name, _memories(soc))),
-    SocHeader("n6_soc_programs.h", OfPrograms, lambda soc: OfPrograms(soc.name, places_of(soc))),
-    SocHeader(
+    Header("n6_soc_cpu.h", OfCpu, lambda soc: OfCpu(soc.name, soc.cpu, soc.cache_line, _peripherals(soc, _CPU))),
+    Header("n6_soc_memories.h", OfMemories, lambda soc: OfMemories(soc.name, _memories(soc))),
+    Header("n6_soc_programs.h", OfPrograms, lambda soc: OfPrograms(soc.name, places_of(soc))),
+    Header(
         "n6_soc_interrupts.h",
         OfInterrupts,
         lambda soc: OfInterrupts(soc.name, soc.interrupt_count, soc.interrupts, soc.dma_requests),
     ),
-    SocHeader(
+    Header(
         "n6_soc_system.h",
         OfSystem,
         lambda soc: OfSystem(soc.name, soc.hsi_hz, soc.lsi_hz, _peripherals(soc, _SYSTEM)),
     ),
-    SocHeader("n6_soc_npu.h", OfNpu, lambda soc: OfNpu(soc.name, _npu_units(soc), _peripherals(soc, _NPU))),
+    Header("n6_soc_npu.h", OfNpu, lambda soc: OfNpu(soc.name, _npu_units(soc), _peripherals(soc, _NPU))),
     *(_of_these(header, names) for header, names in _BY_HEADER.items()),
     _of_peripherals("n6_soc_devices.h", _other_peripherals),
 )
 HEADERS = (
-    SocHeader("n6_soc.h", OfSoc, lambda soc: OfSoc(soc.name, tuple(part.name for part in _PARTS))),
+    Header("n6_soc.h", WithParts, lambda soc: WithParts(soc.name, tuple(part.name for part in _PARTS))),
     *_PARTS,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from n6build.base.same_fields import with_fields_of
 from n6build.base.yaml_schema import Identifier, Name, Range
 from n6build.describe.hardware.i2c import Sensor
 from n6build.describe.hardware.pins import PortLines
@@ -111,20 +112,16 @@ def camera_constants(camera: Camera, address: int, sensor: Sensor, pll1_hz: int)
         sensor: Sensor of the module.
         pll1_hz: Clock of PLL1.
     """
-    return CameraConstants(
-        camera,
-        address,
-        sensor.width,
-        sensor.height,
-        sensor.lanes,
-        sensor.bits,
-        sensor.black,
-        PATTERNS[sensor.pattern],
-        sensor.settings,
-        (sensor.streams.number, sensor.streams.value),
-        tuple(_gain(percent, sensor.black) for percent in sensor.daylight),
-        -(-pll1_hz // _DCMIPP_HZ),
-        -(-pll1_hz // _PHY_HZ),
+    return with_fields_of(
+        CameraConstants,
+        sensor,
+        camera=camera,
+        address=address,
+        pattern=PATTERNS[sensor.pattern],
+        start=(sensor.streams.number, sensor.streams.value),
+        gains=tuple(_gain(percent, sensor.black) for percent in sensor.daylight),
+        dcmipp_divider=-(-pll1_hz // _DCMIPP_HZ),
+        phy_divider=-(-pll1_hz // _PHY_HZ),
     )
 
 

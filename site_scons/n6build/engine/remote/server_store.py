@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
@@ -124,9 +124,12 @@ class ServerStore:
         action = _action(work, site)
         if action is None:
             return 0
-        outputs = _outputs(action, work, site)
-        sent = upload(self.connection, [*outputs.values(), action.command, action.action])
-        listed = [message("OutputFile", path=name, digest=blob.digest.message()) for name, blob in outputs.items()]
+        return self._keep(action, _outputs(action, work, site))
+
+    def _keep(self, action: Action, files: Mapping[str, Blob]) -> int:
+        """Store files as the result of an action, and return the bytes sent."""
+        sent = upload(self.connection, [*files.values(), action.command, action.action])
+        listed = [message("OutputFile", path=name, digest=blob.digest.message()) for name, blob in files.items()]
         remember_result(self.connection, action.digest, message("ActionResult", output_files=listed))
         return sent
 
@@ -156,13 +159,7 @@ class ServerStore:
             N6Error: N6-REMOTE-003 to N6-REMOTE-006.
         """
         action = _action(work, site, _ABOUT_HEADERS)
-        if action is None:
-            return 0
-        blob = blob_of(note)
-        sent = upload(self.connection, [blob, action.command, action.action])
-        listed = [message("OutputFile", path=_NOTE, digest=blob.digest.message())]
-        remember_result(self.connection, action.digest, message("ActionResult", output_files=listed))
-        return sent
+        return self._keep(action, {_NOTE: blob_of(note)}) if action else 0
 
 
 def open_server(where: str) -> ServerStore:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from n6build.base.files import read_at_most
 from n6build.compile.quantise.float_model import MAX_BYTES, first_line
 from n6build.compile.quantise.opened_model import Opened, opened
 from n6build.compile.quantise.samples import Sample, Samples, as_stored, fitted
-from n6build.compile.quantise.sessions import FloatSession
+from n6build.compile.quantise.sessions import FloatSession, TfliteSession
 from n6build.judge.accuracy.areas import area_sums, has_pixel_labels
 from n6build.judge.accuracy.figures import Accuracy, OutputFigures, TensorFigures
 from n6build.judge.accuracy.jobs import AccuracyJob
@@ -124,9 +123,6 @@ def has_classes(shape: Sequence[int]) -> bool:
     return len(wide) == 1
 
 
-if TYPE_CHECKING:
-    from n6build.compile.quantise.sessions import TfliteSession
-
 # Tensors inside are compared on this many samples: all of them take time and memory.
 _SAMPLES_INSIDE = 16
 
@@ -184,8 +180,6 @@ def _float_tensors(
 ) -> Callable[[Sample, Collection[str]], Iterable[tuple[str, NDArray[np.generic]]]]:
     """Return a function that yields the named tensors of the float model for a sample."""
     if lite:
-        from n6build.compile.quantise.sessions import TfliteSession  # noqa: PLC0415 - of an extra.
-
         inside = TfliteSession(model, all_tensors=True)
         return lambda sample, wanted: (inside.run(sample), inside.tensors(wanted))[1]
     session = FloatSession(model, names)
@@ -197,8 +191,6 @@ def _float_tensors(
 def _interpreters(real: bytes, int8: Path) -> tuple[FloatSession | TfliteSession, OnnxModel | TfliteModel]:
     data = read_at_most(int8, MAX_BYTES)
     if int8.suffix == ".tflite":
-        from n6build.compile.quantise.sessions import TfliteSession  # noqa: PLC0415 - of an extra.
-
         return TfliteSession(real), TfliteModel(data, all_tensors=False)
     return FloatSession(real), OnnxModel(data, all_tensors=False)
 

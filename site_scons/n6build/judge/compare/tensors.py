@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.base.same_fields import with_fields_of
+
 
 @dataclass(frozen=True)
 class ReferenceTensor:
@@ -92,19 +94,14 @@ class TensorPlan:
 
     def with_values(self, values: NDArray[np.generic], *, channels_last: bool) -> ReferenceTensor:
         """Return the tensor with its values, in the shape from the interpreter."""
-        return ReferenceTensor(
-            self.name,
-            self.operator,
-            self.inputs,
-            tuple(values.shape),
-            channels_last,
-            values.dtype.name,
-            self.scale,
-            self.zero_point,
-            values,
-            self.place if isinstance(self.place, int) else -1,
-            self.real,
-            self.kernel,
+        return with_fields_of(
+            ReferenceTensor,
+            self,
+            shape=tuple(values.shape),
+            channels_last=channels_last,
+            type=values.dtype.name,
+            values=values,
+            index=self.place if isinstance(self.place, int) else -1,
         )
 
 

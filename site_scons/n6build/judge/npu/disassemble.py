@@ -21,66 +21,68 @@ _NAME, _WORDS = 20, 8
 
 
 @dataclass(frozen=True)
-class Write:
-    """A write to bits `low` to `high` of a register; the others stay.
+class _OfUnit:
+    """An instruction for a unit.
 
     Attributes:
         at: Index of the instruction in words.
         unit: Number of the unit.
-        offset: Offset of the register in the unit.
-        low: Lowest bit.
-        high: Highest bit.
-        value: New value of the bits.
-        immediate: The value is part of the instruction.
+        offset: Offset of the register in the unit, of the first one in a series.
     """
 
     at: int
     unit: int
     offset: int
+
+
+@dataclass(frozen=True)
+class _Bits(_OfUnit):
+    """An instruction for bits of a register.
+
+    Attributes:
+        low: Lowest bit.
+        high: Highest bit.
+    """
+
     low: int
     high: int
+
+
+@dataclass(frozen=True)
+class Write(_Bits):
+    """A write to bits `low` to `high` of a register; the others stay.
+
+    Attributes:
+        value: New value of the bits.
+        immediate: The value is part of the instruction.
+    """
+
     value: int
     immediate: bool
 
 
 @dataclass(frozen=True)
-class WriteSeries:
+class WriteSeries(_OfUnit):
     """Writes of whole registers, one after the other.
 
     Attributes:
-        at: Index of the instruction in words.
-        unit: Number of the unit.
-        offset: Offset of the first register in the unit.
         step: Bytes from one register to the next; 0 writes all values to the same one.
         values: Values in their order.
     """
 
-    at: int
-    unit: int
-    offset: int
     step: int
     values: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Poll:
+class Poll(_Bits):
     """A wait until bits of a register have a value.
 
     Attributes:
-        at: Index of the instruction in words.
-        unit: Number of the unit.
-        offset: Offset of the register in the unit.
-        low: Lowest bit.
-        high: Highest bit.
         interval: Word before the value; a time-out or a repetition rate (which of them is unknown).
         value: Awaited value.
     """
 
-    at: int
-    unit: int
-    offset: int
-    low: int
-    high: int
     interval: int
     value: int
 

@@ -37,6 +37,10 @@ class UnitSettings:
     bases: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[int, int] = field(default_factory=dict)
 
+    def value(self, register: str, field: str) -> int:
+        """Return the value of a field, 0 if it is unknown."""
+        return self.fields.get((register, field), 0)
+
 
 @dataclass(frozen=True)
 class EpochSettings:

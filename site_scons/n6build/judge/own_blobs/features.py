@@ -120,9 +120,7 @@ def _link(destination: str, contexts: list[_Context]) -> Feature:
 
 
 def _convolution(unit: UnitSettings, links: Links) -> Feature:
-    def of(register: str, field: str) -> int:
-        return unit.fields.get((register, field), 0)
-
+    of = unit.value
     group = of("KFORMAT", "BTCDEPTH") or _EVERYTHING
     kernels = of("KFORMAT", "NR") or _EVERYTHING
     height, width = of("KFORMAT", "HEIGHT"), of("KFORMAT", "WIDTH")
@@ -175,9 +173,7 @@ def _convolution(unit: UnitSettings, links: Links) -> Feature:
 
 
 def _arithmetic(unit: UnitSettings, _: Links) -> Feature:
-    def of(register: str, field: str) -> int:
-        return unit.fields.get((register, field), 0)
-
+    of = unit.value
     dual = of("CTRL", "DUALIN")
     inputs = (of("INSHIFTER", "FBYTESX"), of("INSHIFTER", "FBYTESY")) if dual else (of("INSHIFTER", "FBYTESX"),)
     kind: dict[str, int | str | tuple[int, ...]] = {
@@ -202,9 +198,7 @@ def _arithmetic(unit: UnitSettings, _: Links) -> Feature:
 
 
 def _pooling(unit: UnitSettings, _: Links) -> Feature:
-    def of(register: str, field: str) -> int:
-        return unit.fields.get((register, field), 0)
-
+    of = unit.value
     group = of("PDIMS", "BSIZE") or _GROUP
     kind: dict[str, int | str | tuple[int, ...]] = {
         "operation": _POOLINGS.get(of("CTRL", "TYPE"), str(of("CTRL", "TYPE"))),
@@ -221,9 +215,7 @@ def _pooling(unit: UnitSettings, _: Links) -> Feature:
 
 
 def _engine(unit: UnitSettings, _: Links) -> Feature:
-    def of(register: str, field: str) -> int:
-        return unit.fields.get((register, field), 0)
-
+    of = unit.value
     raw, right = of("CTRL", "RAW"), of("CTRL", "LSBMODE")
     pixel = of("DEPTH", "OFFSET") | of("LIMITEN", "DOFF_MSB") << 16
     line = of("STRD", "LOFF") | of("CID_CACHE", "LOFF_MSB") << 16

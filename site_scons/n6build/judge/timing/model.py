@@ -12,7 +12,8 @@ data, in MODEL, fitted by tools/fit_timing.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -191,23 +192,7 @@ def read_model(path: Path = MODEL) -> TimeModel:
     """
     document = read_document(path)
     model = document.load(TimeModel)
-    spans = {
-        **{f"epochs.{name}": span for name, span in vars(model.epochs).items()},
-        **{f"layers.{name}": span for name, span in vars(model.layers).items()},
-        "classes.macs_per_cycle": model.classes.macs_per_cycle,
-        "classes.flash_share": model.classes.flash_share,
-        **{f"classes.cycles.{name}": span for name, span in vars(model.classes.cycles).items()},
-        **{f"classes.errors.{name}": span for name, span in vars(model.classes.errors).items()},
-        **{f"errors.{name}": span for name, span in vars(model.errors).items()},
-        **{f"measured.{name}": span for name, span in vars(model.measured).items()},
-        **{f"operators.{name}": span for name, span in model.operators.items()},
-        **{f"cpu_macs.{name}": span for name, span in model.cpu_macs.items()},
-        "by_cpu": model.by_cpu,
-        "by_controller": model.by_controller,
-        "hybrid": model.hybrid,
-        "unmeasured": model.unmeasured,
-    }
-    for name, span in spans.items():
+    for name, span in _spans(model):
         least = 0 if name.endswith(("overlap", "overhead_cycles")) else 1e-9
         if not least <= span.low <= span.value <= span.high < 1e12:
             what = (
@@ -217,6 +202,15 @@ def read_model(path: Path = MODEL) -> TimeModel:
             hint = "write this file again with tools/fit_timing.py"
             raise N6Error("N6-TIME-002", what, where=document.where(*name.split(".")), hint=hint)
     return model
+
+
+def _spans(part: object, path: str = "") -> Iterator[tuple[str, Span]]:
+    """Yield the spans inside a part of the model, with their dotted paths."""
+    if isinstance(part, Span):
+        yield path, part
+    elif isinstance(part, dict) or is_dataclass(part):
+        for name, inner in (part if isinstance(part, dict) else vars(part)).items():
+            yield from _spans(inner, f"{path}.{name}" if path else name)
 
 
 def further(middle: float, end: float, reasons: int) -> float:

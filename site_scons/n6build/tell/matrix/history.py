@@ -15,6 +15,7 @@ from msgspec import Meta
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most, write_atomically
+from n6build.base.same_fields import with_fields_of
 from n6build.engine.step import canonical
 from n6build.tell.matrix.commit import Commit
 from n6build.tell.matrix.result import Count, Decibels, PairResult, Percent, Seconds
@@ -61,13 +62,8 @@ class Entry:
 def entry_of(commit: str, options: Sequence[str], results: Iterable[PairResult]) -> Entry:
     """Return the entry of a commit. results: results; failed pairs have no figures."""
     figures = {
-        f"{each.board}/{each.model}": Figures(
-            each.appli_bytes,
-            each.activation_bytes,
-            each.instructions,
-            round(each.seconds, 2) if each.built == "built" else None,
-            each.accuracy,
-            each.sqnr_db,
+        f"{each.board}/{each.model}": with_fields_of(
+            Figures, each, seconds=round(each.seconds, 2) if each.built == "built" else None
         )
         for each in results
         if each.passed

@@ -5,7 +5,7 @@ A float32 number that the type cannot hold saturates.
 
 from __future__ import annotations
 
-from n6build.compile.reference.descriptors import Member, kernel_with, of_type, reads, writes
+from n6build.compile.reference.descriptors import elements, kernel_with, of_type
 from n6build.compile.reference.graph import ELEMENT_BYTES, DType
 from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.movement import MOVABLE, Array
@@ -15,9 +15,7 @@ from n6build.compile.reference.rules import Rule, check_elementwise
 
 _KERNEL = kernel_with(
     "cast",
-    Member("input", reads("void")),
-    Member("output", writes("void")),
-    Member("elements", "uint32_t"),
+    *elements("void", "void"),
     *of_type("uint8_t", "in_bytes", "out_bytes", "in_kind", "out_kind"),
     doc="The same numbers as another type: in_kind, out_kind: 0 signed, 1 unsigned, 2 float, 3 bool. From float towards "
     "zero, saturated, 0 for what is no number; between integers modulo 2^n; to bool whether it is not 0.",

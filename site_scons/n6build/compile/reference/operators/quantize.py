@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.compile.reference.descriptors import Member, enumeration, kernel_with, of_type, reads, writes
+from n6build.compile.reference.descriptors import Member, elements, enumeration, kernel_with, of_type
 from n6build.compile.reference.fixed_point import accumulator_multiplier
 from n6build.compile.reference.graph import DType
 from n6build.compile.reference.kernel_call import Argument, KernelCall, element_arguments
@@ -36,12 +36,10 @@ from n6build.compile.reference.rules import (
     shown,
 )
 
-_ELEMENTS = (Member("input", reads("void")), Member("output", writes("void")), Member("elements", "uint32_t"))
+_ELEMENTS = elements("void", "void")
 _FROM_FLOAT = kernel_with(
     "quantize",
-    Member("input", reads("float")),
-    Member("output", writes("void")),
-    Member("elements", "uint32_t"),
+    *elements("float", "void"),
     Member("scale", "float"),
     Member("zero_point", "int32_t"),
     Member("out_is_unsigned", "uint8_t"),
@@ -103,9 +101,7 @@ def _from_eight_bit(operands: Operands) -> KernelCall:
 
 _INT16_FROM_FLOAT = kernel_with(
     "quantize_int16",
-    Member("input", reads("float")),
-    Member("output", writes("int16_t")),
-    Member("elements", "uint32_t"),
+    *elements("float", "int16_t"),
     Member("scale", "float"),
     doc="float32 -> int16: x / scale, rounded half away from zero, saturated.",
 )
@@ -151,9 +147,7 @@ def _table(operands: Operands) -> NDArray[np.int8]:
 
 _DEQUANTIZE = kernel_with(
     "dequantize",
-    Member("input", reads("void")),
-    Member("output", writes("float")),
-    Member("elements", "uint32_t"),
+    *elements("void", "float"),
     Member("scale", "float"),
     Member("zero_point", "int32_t"),
     Member("in_is_unsigned", "uint8_t"),
@@ -187,9 +181,7 @@ def _folded(operands: Operands) -> NDArray[np.float32] | None:
 
 _DEQUANTIZE_INT16 = kernel_with(
     "dequantize_int16",
-    Member("input", reads("int16_t")),
-    Member("output", writes("float")),
-    Member("elements", "uint32_t"),
+    *elements("int16_t", "float"),
     Member("scale", "float"),
     doc="int16 -> float32.",
 )

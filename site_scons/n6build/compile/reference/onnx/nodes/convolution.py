@@ -132,6 +132,19 @@ def bias_steps(
     return np.broadcast_to(np.clip(exact, -(2**31), 2**31 - 1), channels).astype(np.int32)
 
 
+def check_groups(node: Node, given: Shape, weights: Shape, groups: int) -> None:
+    """Check that weights fit an input of one or two dimensions.
+
+    Raises:
+        N6Error: N6-NET-007 if they do not.
+    """
+    rank = len(given)
+    fits = rank in (3, 4) and len(weights) == rank and groups > 0 and weights[1] * groups == given[1]
+    if not fits or weights[0] % groups:
+        what = f"weights {list(weights)} in {groups} groups do not fit its input {list(given)}"
+        raise node.error("N6-NET-007", what, "use a convolution over one or two dimensions")
+
+
 def pending_convolution(node: Node, building: Building, given: Held, weights: Weights) -> Pending:
     """Return a convolution that is not quantised yet.
 
@@ -141,15 +154,7 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
     shape = weights.data.shape
     rank = len(given.shape)
     groups = int(node.attributes.get("group", 1))
-    if (
-        rank not in (3, 4)
-        or len(shape) != rank
-        or groups < 1
-        or shape[1] * groups != given.shape[1]
-        or shape[0] % groups
-    ):
-        what = f"weights {list(shape)} in {groups} groups do not fit its input {list(given.shape)}"
-        raise node.error("N6-NET-007", what, "use a convolution over one or two dimensions")
+    check_groups(node, given.shape, shape, groups)
     windowing = windowing_of(node, given.shape[2:], shape[2:])
     output: Shape = (given.shape[0], shape[0], *output_sizes(node, windowing, given.shape[2:]))
     order = channels_last(rank)

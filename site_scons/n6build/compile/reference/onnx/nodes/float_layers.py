@@ -10,6 +10,7 @@ import numpy as np
 from n6build.compile.reference.graph import Tensor
 from n6build.compile.reference.onnx.building import Building
 from n6build.compile.reference.onnx.node import Node, NodeFamily, Translate
+from n6build.compile.reference.onnx.nodes.convolution import check_groups
 from n6build.compile.reference.onnx.nodes.matrix import matrices_of
 from n6build.compile.reference.onnx.operators.float_rows import ReduceOptions
 from n6build.compile.reference.onnx.operators.float_windows import WindowOptions
@@ -89,10 +90,7 @@ def _conv(node: Node, building: Building) -> Value:
     weights = node.constant(1).numbers()
     bias = node.optional_constant(2)
     groups, rank = int(node.attributes.get("group", 1)), len(of.shape)
-    fits = rank in (3, 4) and weights.ndim == rank and groups > 0 and weights.shape[1] * groups == of.shape[1]
-    if not fits or weights.shape[0] % groups:
-        what = f"weights {list(weights.shape)} in {groups} groups do not fit its input {list(of.shape)}"
-        raise node.error("N6-NET-007", what, "use a convolution over one or two dimensions")
+    check_groups(node, of.shape, weights.shape, groups)
     windowing = windowing_of(node, of.shape[2:], weights.shape[2:])
     shape = (of.shape[0], weights.shape[0], *output_sizes(node, windowing, of.shape[2:]))
     order = channels_last(rank)

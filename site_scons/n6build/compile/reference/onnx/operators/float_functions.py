@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from n6build.compile.reference.descriptors import Member, enumeration, kernel_with, of_type, reads, writes
+from n6build.compile.reference.descriptors import Member, elements, enumeration, kernel_with, of_type
 from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
@@ -39,9 +39,7 @@ FUNCTIONS = {name: number for number, name in enumerate(_NAMES)}
 
 _KERNEL = kernel_with(
     "float_function",
-    Member("input", reads("float")),
-    Member("output", writes("float")),
-    Member("elements", "uint32_t"),
+    *elements("float", "float"),
     *of_type("float", "alpha", "beta"),
     Member("function", "uint8_t", note="N6K_FLOAT_..."),
     doc="Of each float32 element. alpha, beta: limits of CLIP; factor and summand of HARD_SIGMOID and HARD_SWISH; factor of "

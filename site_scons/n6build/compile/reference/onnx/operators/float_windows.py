@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from n6build.compile.reference.descriptors import SHAPE, Member, kernel_with, of_type, reads, writes
-from n6build.compile.reference.epochs import Fields
-from n6build.compile.reference.graph import Tensor
-from n6build.compile.reference.kernel_call import Argument, KernelCall, Parameter, ends, fields_of, operand
+from n6build.compile.reference.kernel_call import Argument, KernelCall, Parameter, ends, operand
 from n6build.compile.reference.onnx.operators.qlinear_batch_matmul import check_matrices, matrix_arguments, products
-from n6build.compile.reference.onnx.operators.qlinear_conv import window_fields
+from n6build.compile.reference.onnx.operators.qlinear_conv import check_sizes, shapes, window_fields
 from n6build.compile.reference.onnx.operators.real_resize import ResizeOptions, neighbour_arguments
 from n6build.compile.reference.onnx.windowing import Windowing
 from n6build.compile.reference.operands import Operands
 from n6build.compile.reference.operator_kind import OperatorKind
-from n6build.compile.reference.rules import FLOAT32, Problem, Rule, check_elements, shown
-from n6build.compile.reference.windows import MAX_DIMENSION, WINDOW_MEMBERS
+from n6build.compile.reference.rules import FLOAT32, Problem, Rule, check_elements
+from n6build.compile.reference.windows import WINDOW_MEMBERS
 
 _WEIGHTS, _BIAS = 1, 2
 _ENDS = (Member("input", reads("float")), Member("output", writes("float")))
@@ -76,27 +74,14 @@ class WindowOptions:
     counts_padding: bool = False
 
 
-def _check_sizes(operands: Operands) -> Iterator[Problem]:
-    for tensor in (operands.first, operands.output):
-        if tensor.shape[0] != 1 or max(tensor.shape) > MAX_DIMENSION:
-            what = f"tensor {shown(tensor)} has the shape {list(tensor.shape)}"
-            yield Problem("N6-NET-005", what, f"use batch 1, and at most {MAX_DIMENSION}")
-
-
 def _check_conv(operands: Operands) -> Iterator[Problem]:
-    yield from _check_sizes(operands)
+    yield from check_sizes(operands)
     yield from check_elements(operands.required(_BIAS), operands.output.shape[-1])
-
-
-def _shape(tensor: Tensor) -> Fields:
-    height, width, channels = (1, *tensor.shape[1:])[-3:]
-    return fields_of(SHAPE, {"height": height, "width": width, "channels": channels})
 
 
 def _window_arguments(operands: Operands, options: WindowOptions, window: tuple[int, ...]) -> dict[str, Argument]:
     return {
-        "in": _shape(operands.first),
-        "out": _shape(operands.output),
+        **shapes(operands),
         "window": window_fields(options.windowing, *(1, *window)[-2:]),
     }
 
@@ -141,8 +126,7 @@ def _lower_resize(operands: Operands) -> KernelCall:
         _RESIZE,
         {
             **ends(operands),
-            "in": _shape(operands.first),
-            "out": _shape(operands.output),
+            **shapes(operands),
             **neighbour_arguments(options),
         },
     )
@@ -156,7 +140,7 @@ OPERATORS = (
         _lower_conv,
         (_CONV,),
     ),
-    OperatorKind("FloatPool", "FloatPool", Rule((FLOAT32,), 1, (), FLOAT32, _check_sizes), _lower_pool, (_POOL,)),
+    OperatorKind("FloatPool", "FloatPool", Rule((FLOAT32,), 1, (), FLOAT32, check_sizes), _lower_pool, (_POOL,)),
     OperatorKind(
         "FloatMatMul",
         "FloatMatMul",
@@ -165,6 +149,6 @@ OPERATORS = (
         (_MATMUL,),
     ),
     OperatorKind(
-        "FloatResize", "FloatResize", Rule((FLOAT32,), 1, (), FLOAT32, _check_sizes), _lower_resize, (_RESIZE,)
+        "FloatResize", "FloatResize", Rule((FLOAT32,), 1, (), FLOAT32, check_sizes), _lower_resize, (_RESIZE,)
     ),
 )

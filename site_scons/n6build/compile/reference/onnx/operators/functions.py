@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.compile.reference.descriptors import Member, kernel_with, reads, writes
+from n6build.compile.reference.descriptors import Member, elements, kernel_with, reads
 from n6build.compile.reference.kernel_call import Constant, KernelCall, element_arguments
 from n6build.compile.reference.lookup import lookup_operator
 from n6build.compile.reference.operands import Operands
@@ -28,9 +28,7 @@ def _table(operands: Operands) -> NDArray[np.int8]:
 
 _KERNEL = kernel_with(
     "real_table",
-    Member("input", reads("int8_t")),
-    Member("output", writes("float")),
-    Member("elements", "uint32_t"),
+    *elements("int8_t", "float"),
     Member("table", reads("float")),
     doc="Of each element x: table[x + 128].",
 )

@@ -23,7 +23,7 @@ from n6build.compile.reference.operator_kind import OperatorKind
 from n6build.compile.reference.ranges import RANGE
 from n6build.compile.reference.rules import INT8, INT32, Problem, Rule, shown
 from n6build.compile.reference.weights import WEIGHT_MEMBERS
-from n6build.compile.reference.windows import MAX_DIMENSION, WINDOW, WINDOW_MEMBERS
+from n6build.compile.reference.windows import MAX_DIMENSION, WINDOW_MEMBERS, window_of
 
 _WEIGHTS, _BIAS = 1, 2
 _ALIGNMENT = 16
@@ -75,7 +75,8 @@ class ConvOptions(LimitOptions):
     groups: int
 
 
-def _check(operands: Operands) -> Iterator[Problem]:
+def check_sizes(operands: Operands) -> Iterator[Problem]:
+    """Check that input and output have one batch and no too large dimension."""
     for tensor in (operands.first, operands.output):
         if tensor.shape[0] != 1 or max(tensor.shape) > MAX_DIMENSION:
             what = f"tensor {shown(tensor)} has the shape {list(tensor.shape)}"
@@ -104,8 +105,7 @@ def _lower(operands: Operands) -> KernelCall:
     in_channels = operands.first.shape[-1]
     depthwise = depth == 1 and options.groups == in_channels and in_channels > 1
     common: dict[str, Argument] = {
-        "in": _shape(operands.first),
-        "out": _shape(operands.output),
+        **shapes(operands),
         "window": window_fields(options.windowing, height, width),
     }
     last: dict[str, Argument] = {
@@ -198,6 +198,11 @@ def _folded_bias(weights: NDArray[np.generic], bias: NDArray[np.generic], zero_p
     return folded.astype(np.int32)
 
 
+def shapes(operands: Operands) -> dict[str, Argument]:
+    """Return the arguments `in` and `out`; a single dimension is the width."""
+    return {"in": _shape(operands.first), "out": _shape(operands.output)}
+
+
 def _shape(tensor: Tensor) -> Fields:
     height, width, channels = (1, *tensor.shape[1:])[-3:]
     return fields_of(SHAPE, {"height": height, "width": width, "channels": channels})
@@ -209,22 +214,8 @@ def window_fields(windowing: Windowing, height: int, width: int) -> Fields:
     def both(numbers: tuple[int, ...], otherwise: int) -> tuple[int, int]:
         return (numbers[0], numbers[1]) if len(numbers) > 1 else (otherwise, numbers[0])
 
-    stride_h, stride_w = both(windowing.strides, 1)
-    dilation_h, dilation_w = both(windowing.dilations, 1)
-    pad_top, pad_left = both(windowing.before, 0)
-    return fields_of(
-        WINDOW,
-        {
-            "height": height,
-            "width": width,
-            "stride_h": stride_h,
-            "stride_w": stride_w,
-            "dilation_h": dilation_h,
-            "dilation_w": dilation_w,
-            "pad_top": pad_top,
-            "pad_left": pad_left,
-        },
-    )
+    strides, dilations = both(windowing.strides, 1), both(windowing.dilations, 1)
+    return window_of((height, width), strides, dilations, both(windowing.before, 0))
 
 
 def _check_rows(operands: Operands) -> Iterator[Problem]:
@@ -261,6 +252,6 @@ def _rule(check: Callable[[Operands], Iterator[Problem]]) -> Rule:
 
 
 OPERATORS = (
-    OperatorKind("QLinearConv", "QLinearConv", _rule(_check), _lower, (_CONV, _DEPTHWISE), doubt=_doubt),
+    OperatorKind("QLinearConv", "QLinearConv", _rule(check_sizes), _lower, (_CONV, _DEPTHWISE), doubt=_doubt),
     OperatorKind("QLinearMatMul", "QLinearMatMul", _rule(_check_rows), _lower_rows, (_CONV,), doubt=_doubt),
 )

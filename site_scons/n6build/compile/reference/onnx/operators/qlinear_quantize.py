@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.compile.reference.descriptors import Member, kernel_with, reads, writes
+from n6build.compile.reference.descriptors import Member, elements, kernel_with
 from n6build.compile.reference.kernel_call import KernelCall, element_arguments
 from n6build.compile.reference.onnx.limits import limited_range
 from n6build.compile.reference.operands import Operands, required_quantisation
@@ -12,9 +12,7 @@ from n6build.compile.reference.rules import FLOAT32, INT8, Rule, check_elementwi
 
 _KERNEL = kernel_with(
     "qlinear_quantize",
-    Member("input", reads("float")),
-    Member("output", writes("int8_t")),
-    Member("elements", "uint32_t"),
+    *elements("float", "int8_t"),
     Member("scale", "float"),
     Member("range", RANGE),
     doc="float32 -> int8: the nearest integer to x / scale, halves to even, plus the zero point, saturated.",
