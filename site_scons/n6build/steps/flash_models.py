@@ -27,7 +27,7 @@ from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
 
-def flash_appli_step(output: str, image: str, board: Board, target: Target, after: Sequence[str]) -> Step:
+def flash_appli_step(output: str, image: str, board: Board, target: Target) -> Step:
     """Return the step that programs the Appli into its free slot.
 
     Args:
@@ -35,7 +35,6 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
         image: Appli with its boot header.
         board: Board with two slots of the Appli.
         target: Board and programmer.
-        after: Receipts of the other images.
     """
     return Step(
         verb="Flash",
@@ -44,7 +43,6 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
         sources=(image,),
         parameters=to_parameters(target),
         state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
         function="n6build.steps.flash_models:perform_flash_appli",
         shared=False,
     )
@@ -98,7 +96,6 @@ def flash_models_step(
     images: Sequence[str],
     board: Board,
     target: Target,
-    after: Sequence[str],
     *,
     applis: tuple[Slot, ...],
 ) -> Step:
@@ -111,7 +108,6 @@ def flash_models_step(
         images: Images of the models.
         board: Board to program.
         target: Board and programmer.
-        after: Receipts of the programs.
         applis: Slots of a signed Appli; empty without signatures.
     """
     journal = board.trial.journal if board.trial and len(applis) > 1 else None
@@ -123,7 +119,6 @@ def flash_models_step(
         parameters=to_parameters(FlashModelsParameters(**vars(target), applis=applis, journal=journal)),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
-        after=tuple(after),
         function="n6build.steps.flash_models:perform_flash_models",
         shared=False,
     )
