@@ -277,9 +277,9 @@ def _described(folder: Path, shown_as: str) -> Model:
 
 def _model(described: ModelFile, folder: Path, description_file: Path | None) -> Model:
     vectors, quantise = described.vectors, described.quantise
-    file = folder / described.file if described.file else None
+    file = _in_folder(folder, described.file)
     relocatable = file if file and is_relocatable(file) else None
-    prebuilt = folder / described.network.folder if described.network.folder else None
+    prebuilt = _in_folder(folder, described.network.folder)
     origin = origin_of(prebuilt, described.network.name, MODEL_SUFFIXES) if prebuilt and not file else Origin(file)
     return with_fields_of(
         Model,
@@ -289,29 +289,33 @@ def _model(described: ModelFile, folder: Path, description_file: Path | None) ->
         waived=described.checks.waive,
         labels=vectors.labels if vectors else (),
         inputs=folder / vectors.inputs if vectors else None,
-        expected=folder / vectors.expected if vectors and vectors.expected else None,
+        expected=_in_folder(folder, vectors.expected) if vectors else None,
         description_file=description_file,
         reference=_reference(described, folder, None if relocatable else origin.file),
         not_compared=described.reference.waive.strip() or ("" if described.reference.model else origin.why_not),
         relocatable=relocatable,
-        samples=folder / quantise.samples if quantise and quantise.samples else None,
-        dataset=folder / quantise.dataset if quantise and quantise.dataset else None,
-        labels_file=folder / quantise.labels if quantise and quantise.labels else None,
+        samples=_in_folder(folder, quantise.samples) if quantise else None,
+        dataset=_in_folder(folder, quantise.dataset) if quantise else None,
+        labels_file=_in_folder(folder, quantise.labels) if quantise else None,
     )
+
+
+def _in_folder(folder: Path, file: str | None) -> Path | None:
+    """Return the path of a file or folder, or None if model.yaml names none."""
+    return folder / file if file else None
 
 
 def _reference(described: ModelFile, folder: Path, file: Path | None) -> Path | None:
     """Return the model of the reference interpreter; `file` is None if it is linked."""
-    named = folder / described.reference.model if described.reference.model else file
+    named = _in_folder(folder, described.reference.model) or file
     return named if named and not described.reference.waive and named.suffix in MODEL_SUFFIXES else None
 
 
 def _check(model: ModelFile, folder: Path, document: Document) -> None:
     if not is_folder_name(model.name):
         hint = f"use up to 80 letters, digits, '_', '.' and '-', but not {', '.join(sorted(RESERVED))}"
-        raise N6Error(
-            "N6-MODEL-007", f"'{model.name}' is not a valid name for a model", where=document.where("name"), hint=hint
-        )
+        what = f"'{model.name}' is not a valid name for a model"
+        raise N6Error("N6-MODEL-007", what, where=document.where("name"), hint=hint)
     _check_files(model, folder, document)
     _check_network(model, folder, document)
     _check_reference(model, document)
@@ -341,10 +345,8 @@ def _check_files(model: ModelFile, folder: Path, document: Document) -> None:
             named[("quantise", key)] = file
     for keys, file in named.items():
         if not (is_file(folder / file) or (keys in _MAY_BE_FOLDERS and is_folder(folder / file))):
-            known = [path.name for path in files_in(folder)]
-            raise N6Error(
-                "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)
-            )
+            hint = did_you_mean(file, [path.name for path in files_in(folder)])
+            raise N6Error("N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=hint)
 
 
 def _check_reference(model: ModelFile, document: Document) -> None:
@@ -361,10 +363,8 @@ def _check_reference(model: ModelFile, document: Document) -> None:
 def _check_network(model: ModelFile, folder: Path, document: Document) -> None:
     network = model.network
     if network.name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", network.name):
-        where = document.where("network", "name")
-        raise N6Error(
-            "N6-MODEL-007", f"'{network.name}' is not a valid name for a network: a C identifier", where=where
-        )
+        what = f"'{network.name}' is not a valid name for a network: a C identifier"
+        raise N6Error("N6-MODEL-007", what, where=document.where("network", "name"))
     if network.folder and not is_folder(folder / network.folder):
         raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=document.where("network", "folder"))
     known = backend_names()

@@ -58,31 +58,53 @@ def sample_files(path: Path) -> tuple[Path, ...]:
     Raises:
         N6Error: N6-QUANT-005 if there are none, or of several kinds; N6-QUANT-011 if a package for pictures is missing.
     """
-    shown = project_path(path)
-    if is_file(path):
-        found = [path]
-    elif is_folder(path):
-        entries = files_in(path)
-        inner = [each for each in entries if each.suffix.lower() not in _KNOWN and is_folder(each)]
-        found = [
-            each for each in (*entries, *(file for folder in inner for file in files_in(folder))) if each not in inner
-        ]
-    else:
-        raise N6Error("N6-QUANT-005", "no such file or folder with samples", where=shown)
+    found = _files_at(path)
     files = tuple(each for each in found if each.suffix.lower() in _KNOWN)
+    _check_kind(files, path)
+    if not files:
+        raise _no_samples(found, path)
+    return files
+
+
+def _files_at(path: Path) -> list[Path]:
+    """Return the file itself, or all files of a folder and of its subfolders.
+
+    Files of unknown formats are among them.
+
+    Raises:
+        N6Error: N6-QUANT-005 if there is neither.
+    """
+    if is_file(path):
+        return [path]
+    if not is_folder(path):
+        raise N6Error("N6-QUANT-005", "no such file or folder with samples", where=project_path(path))
+    entries = files_in(path)
+    inner = [each for each in entries if each.suffix.lower() not in _KNOWN and is_folder(each)]
+    return [each for each in (*entries, *(file for folder in inner for file in files_in(folder))) if each not in inner]
+
+
+def _check_kind(files: Sequence[Path], path: Path) -> None:
+    """Check that all samples are of one kind, and that its package is installed.
+
+    Raises:
+        N6Error: N6-QUANT-005 for several kinds; N6-QUANT-011 for a missing package.
+    """
     kinds = {kind for each in files for kind in KINDS if each.suffix.lower() in kind}
     if len(kinds) > 1:
         suffixes = " and ".join(sorted({each.suffix.lower() for each in files}))
-        hint = "put each kind into a folder of its own"
-        raise N6Error("N6-QUANT-005", f"has files of several kinds: {suffixes}", where=shown, hint=hint)
-    if not files:
-        suffixes = ", ".join(sorted({each.suffix.lower() or "files without a suffix" for each in found})[:_MOST_NAMED])
-        what = f"has no samples in a known format, but {suffixes or 'nothing'}"
-        hint = f"save them as one of {', '.join(_KNOWN)}"
-        if any(each.suffix.lower() in _OF_PHONES for each in found):
-            hint = "convert each to JPEG, for example: heif-convert in.heic out.jpg"
-        raise N6Error("N6-QUANT-005", what, where=shown, hint=hint)
+        what, hint = f"has files of several kinds: {suffixes}", "put each kind into a folder of its own"
+        raise N6Error("N6-QUANT-005", what, where=project_path(path), hint=hint)
     if kinds == {PICTURES} and importlib.util.find_spec("PIL") is None:
         what = "package pillow, which reads pictures, is not installed"
-        raise N6Error("N6-QUANT-011", what, where=shown, hint="run make setup, which installs the extra [quantise]")
-    return files
+        hint = "run make setup, which installs the extra [quantise]"
+        raise N6Error("N6-QUANT-011", what, where=project_path(path), hint=hint)
+
+
+def _no_samples(found: Sequence[Path], path: Path) -> N6Error:
+    """Return the error for files of which none is in a known format."""
+    suffixes = sorted({each.suffix.lower() or "files without a suffix" for each in found})[:_MOST_NAMED]
+    what = f"has no samples in a known format, but {', '.join(suffixes) or 'nothing'}"
+    hint = f"save them as one of {', '.join(_KNOWN)}"
+    if any(each.suffix.lower() in _OF_PHONES for each in found):
+        hint = "convert each to JPEG, for example: heif-convert in.heic out.jpg"
+    return N6Error("N6-QUANT-005", what, where=project_path(path), hint=hint)

@@ -29,7 +29,7 @@ from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, board_step, planned, receipt_of
 
 
-def flash_appli_step(output: str, image: str, board: Board, target: Target, after: Sequence[str]) -> Step:
+def flash_appli_step(output: str, image: str, board: Board, target: Target) -> Step:
     """Return the step that programs the Appli into its free slot.
 
     Args:
@@ -37,10 +37,9 @@ def flash_appli_step(output: str, image: str, board: Board, target: Target, afte
         image: Appli with its boot header.
         board: Board with two slots of the Appli.
         target: Board and programmer.
-        after: Receipts of the other images.
     """
     function = "n6build.steps.flash_models:perform_flash_appli"
-    return replace(board_step("Flash", "flash", function, (output,), (image,), board, target), after=tuple(after))
+    return board_step("Flash", "flash", function, (output,), (image,), board, target)
 
 
 def perform_flash_appli(call: Call) -> None:
@@ -90,7 +89,6 @@ def flash_models_step(
     images: Sequence[str],
     board: Board,
     target: Target,
-    after: Sequence[str],
     *,
     applis: tuple[Slot, ...],
 ) -> Step:
@@ -103,7 +101,6 @@ def flash_models_step(
         images: Images of the models.
         board: Board to program.
         target: Board and programmer.
-        after: Receipts of the programs.
         applis: Slots of a signed Appli; empty without signatures.
     """
     journal = board.trial.journal if board.trial and len(applis) > 1 else None
@@ -111,7 +108,7 @@ def flash_models_step(
     sources = (plan, *images, *elves, *emulator_files(target, board))
     parameters = FlashModelsParameters(**vars(target), applis=applis, journal=journal)
     step = board_step("Flash", "flash", function, (output,), sources, board, parameters)
-    return replace(step, templates=emulator_templates(target), after=tuple(after))
+    return replace(step, templates=emulator_templates(target))
 
 
 def perform_flash_models(call: Call) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from n6build.base.npy import npy_of
 from n6build.base.paths import project_path
 from n6build.base.size_text import counted
 from n6build.describe.choices import Choices
+from n6build.describe.model import Model
 from n6build.describe.preprocess import Preprocess
 from n6build.describe.quantise import MOST
 from n6build.describe.sample_files import ANNOTATIONS, PICTURES, classes_of, is_media, sample_files, spread
@@ -84,14 +85,13 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
     Raises:
         N6Error: N6-QUANT-005 if there are no inputs in a known format; N6-QUANT-011.
     """
-    inputs, is_dataset = Path(choices.inputs or choices.dataset), not choices.inputs
-    if not choices.dataset if is_dataset else not is_media(inputs):
+    inputs = Path(choices.inputs or choices.dataset)
+    if not (is_media(inputs) if choices.inputs else choices.dataset):
         return GivenInputs(choices.inputs)
     model, most = network.model, choices.most or MOST
     every = sample_files(inputs)
-    files, labels = spread(every, most), label_files(model.labels_file) if is_dataset else ()
-    areas = labels if labels and model.labels_file != labels[0] else ()
-    classes = labels if model.classes and not areas else ()
+    files = spread(every, most)
+    classes, areas = ((), ()) if choices.inputs else _right_classes(model)
     parameters = GivenInputsParameters(
         network.name,
         network.folder,
@@ -100,7 +100,7 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
         model.preprocess,
         most,
         model.classes,
-        () if labels else classes_of(files, inputs, model.classes),
+        () if classes or areas else classes_of(files, inputs, model.classes),
         tuple(file.name for file in every) if classes else None,
     )
     step = Step(
@@ -111,16 +111,28 @@ def given_inputs(folder: str, network: NetworkSteps, choices: Choices) -> GivenI
         parameters=to_parameters(parameters),
         function="n6build.steps.given_inputs:make_given_inputs",
     )
-    are_pictures = all(file.suffix.lower() in PICTURES for file in files)
+    given = GivenInputs(step.name, step.outputs[1], (step,))
+    if any(file.suffix.lower() not in PICTURES for file in files):
+        return given
     names = {file.stem for file in files}
-    return GivenInputs(
-        step.name,
-        step.outputs[1],
-        (step,),
-        tuple(map(project_path, files)) if are_pictures else (),
-        tuple(project_path(file) for file in areas if file.stem in names) if are_pictures else (),
-        _labelled_boxes(inputs) if are_pictures and model.postprocess else "",
+    return replace(
+        given,
+        pictures=tuple(map(project_path, files)),
+        areas=tuple(project_path(file) for file in areas if file.stem in names),
+        boxes=_labelled_boxes(inputs) if model.postprocess else "",
     )
+
+
+def _right_classes(model: Model) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return the files with the right classes of a dataset.
+
+    Returns:
+        The file with the class of each row, and the pictures with the class of each pixel. At most one of both exists.
+    """
+    labels = label_files(model.labels_file)
+    if labels and labels[0] != model.labels_file:
+        return (), labels
+    return labels if model.classes else (), ()
 
 
 def _labelled_boxes(folder: Path) -> str:

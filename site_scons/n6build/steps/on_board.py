@@ -96,9 +96,9 @@ def on_board(
     flashes = "no-flash" not in choices.modes and (RECOVER not in asked or not {*FLASHING}.isdisjoint(asked))
     steps = _flash_steps(job, images, before, asked, target) if flashes else []
     receipts = outputs_of(steps)
-    alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
-    goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in FLASHING}
-    if not alone:
+    only_models = _asks_only_for_models(asked)
+    goals = {name: tuple(receipts) if (name == "flash-model") == only_models else () for name in FLASHING}
+    if not only_models:
         goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
     if RECOVER in asked:
         recovery = _recovery_steps(job, images, before, target, receipts)
@@ -135,64 +135,109 @@ def _receipt(job: Job, target: Target, part: str) -> str:
 
 
 def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collection[str], target: Target) -> list[Step]:
-    """Return the steps that program the board.
+    """Return the steps that program the board."""
+    only_models = _asks_only_for_models(asked)
+    appli = _separate_appli(job, images, only_models=only_models)
+    if _updates_models(job) or (appli and _appli_with_two_slots(job, images)):
+        groups = _two_slot_groups(job, images, appli, target, only_models=only_models)
+    elif only_models:
+        groups = [_manifest_and_flash(job, images, target, "models", (*images.weights, *([appli] if appli else [])))]
+    else:
+        whole = _receipt(job, target, "")
+        groups = [[flash_board_step(whole, before.manifest.name, images.files, job.board, target)]]
+    sizes = () if only_models else before.sizes.outputs
+    return _one_after_the_other(groups, (*before.verdict.outputs, *before.figures, *sizes))
+
+
+def _asks_only_for_models(asked: Collection[str]) -> bool:
+    """Return whether the goals program the models but no programs."""
+    return "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
+
+
+def _updates_models(job: Job) -> bool:
+    """Return whether models go to their free slots, with the older ones kept."""
+    return job.choices.loader == "reloc" and job.choices.slots == 2
+
+
+def _separate_appli(job: Job, images: Images, *, only_models: bool) -> FlashPart | None:
+    """Return the Appli if it is signed or has two slots, or None.
+
+    Otherwise it is programmed together with the other images.
+    """
+    if job.trust is not None:
+        # New models are of no use to a signed Appli that does not name them.
+        return _appli_of(images)
+    return None if only_models else _appli_with_two_slots(job, images)
+
+
+def _two_slot_groups(
+    job: Job, images: Images, appli: FlashPart | None, target: Target, *, only_models: bool
+) -> list[list[Step]]:
+    """Return the steps for images with two slots, in groups that follow each other.
 
     Images with two slots go to their free slots, after all other images: first the Appli, then the
     models, which the virtual board then starts. A signed Appli comes last: with it, the board changes
     from one release to the next.
+
+    Raises:
+        N6Error: N6-OPTION-006 with dry=1.
     """
-    manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
-    board, choices, signed = job.board, job.choices, job.trust is not None
-    alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
-    before_flash = (*verdict.outputs, *before.figures, *(() if alone else sizes.outputs))
-    steps: list[Step] = []
-
-    def flashed(part: str, listed: Step, parts: Sequence[FlashPart]) -> Step:
-        step = flash_board_step(_receipt(job, target, part), listed.name, [each.file for each in parts], board, target)
-        return replace(step, after=(*before_flash, *outputs_of(steps)))
-
-    def listed(name: str, parts: Sequence[FlashPart]) -> list[Step]:
-        step = flash_manifest_step(f"{job.folder}/{name}_manifest.json", parts, images.plan.name, board)
-        return [step, flashed(name, step, parts)]
-
-    updates_models = choices.loader == "reloc" and choices.slots == 2
-    in_two_slots = _appli_with_two_slots(job, images)
-    # New models are of no use to a signed Appli that does not name them.
-    appli = next((part for part in images.programs if part.slot == "appli" and (signed or part == in_two_slots)), None)
-    if alone and not signed:
-        appli = None
-    if not updates_models and not (appli and in_two_slots):
-        if not alone:
-            return [flashed("", manifest, images.parts)]
-        return listed("models", (*images.weights, *([appli] if appli else [])))
-    if choices.dry:
+    updates_models = _updates_models(job)
+    if job.choices.dry:
         why = "slots=2" if updates_models else "trial=on"
         what = f"with {why}, the programmed sectors depend on the board, which dry=1 does not read"
         raise N6Error("N6-OPTION-006", what, hint=f"remove dry=1, or {why}")
-
-    def program_appli(part: FlashPart) -> list[Step]:
-        if part != in_two_slots:
-            return listed("appli", [part])
-        after = (*before_flash, *outputs_of(steps))
-        return [flash_appli_step(_receipt(job, target, "appli"), part.file, board, target, after)]
-
-    if not alone:
-        steps += listed(
-            "programs", [part for part in (images.programs if updates_models else images.parts) if part != appli]
-        )
+    groups: list[list[Step]] = []
+    if not only_models:
+        others = [part for part in (images.programs if updates_models else images.parts) if part != appli]
+        groups.append(_manifest_and_flash(job, images, target, "programs", others))
     elif not updates_models:
-        steps += listed("models", images.weights)
-    if appli and not signed:
-        steps += program_appli(appli)
-    if updates_models:
-        elves, files = [*images.elves.values()], [part.file for part in images.weights]
-        after = (*before_flash, *outputs_of(steps))
-        receipt = _receipt(job, target, "models")
-        places = (board.slots.appli, board.trial.appli) if in_two_slots and board.trial else (board.slots.appli,)
-        applis = tuple(place for place in places if place) if signed else ()
-        steps.append(flash_models_step(receipt, images.plan.name, elves, files, board, target, after, applis=applis))
-    if appli and signed:
-        steps += program_appli(appli)
+        groups.append(_manifest_and_flash(job, images, target, "models", images.weights))
+    update = [_appli_update(job, images, appli, target)] if appli else []
+    models = [[_models_update(job, images, target)]] if updates_models else []
+    return [*groups, *update, *models] if job.trust is None else [*groups, *models, *update]
+
+
+def _manifest_and_flash(job: Job, images: Images, target: Target, name: str, parts: Sequence[FlashPart]) -> list[Step]:
+    """Return the step that lists some of the images, and the step that programs them."""
+    manifest = flash_manifest_step(f"{job.folder}/{name}_manifest.json", parts, images.plan.name, job.board)
+    files = [part.file for part in parts]
+    return [manifest, flash_board_step(_receipt(job, target, name), manifest.name, files, job.board, target)]
+
+
+def _appli_update(job: Job, images: Images, appli: FlashPart, target: Target) -> list[Step]:
+    """Return the steps that program the Appli, into its free slot if it has two."""
+    if _appli_with_two_slots(job, images) is None:
+        return _manifest_and_flash(job, images, target, "appli", [appli])
+    return [flash_appli_step(_receipt(job, target, "appli"), appli.file, job.board, target)]
+
+
+def _models_update(job: Job, images: Images, target: Target) -> Step:
+    """Return the step that programs the models into their free slots."""
+    board = job.board
+    slots = (board.slots.appli, board.trial.appli if board.trial and _appli_with_two_slots(job, images) else None)
+    return flash_models_step(
+        _receipt(job, target, "models"),
+        images.plan.name,
+        [*images.elves.values()],
+        [part.file for part in images.weights],
+        board,
+        target,
+        applis=tuple(slot for slot in slots if slot) if job.trust else (),
+    )
+
+
+def _one_after_the_other(groups: Sequence[Sequence[Step]], first: Sequence[str]) -> list[Step]:
+    """Return the steps of all groups, each of which waits for those before it.
+
+    Args:
+        groups: Groups of steps; the last step of a group programs the board.
+        first: Files that have to exist before any programming.
+    """
+    steps: list[Step] = []
+    for *manifests, flash in groups:
+        after = (*first, *outputs_of(steps))
+        steps += [*manifests, replace(flash, after=after)]
     return steps
 
 
@@ -216,8 +261,14 @@ def _recovery_steps(
 
 
 def _appli_with_two_slots(job: Job, images: Images) -> FlashPart | None:
+    """Return the Appli if it has two slots, or None."""
     trial = trial_of(job)
-    return next(part for part in images.programs if part.slot == "appli") if trial and trial.appli else None
+    return _appli_of(images) if trial and trial.appli else None
+
+
+def _appli_of(images: Images) -> FlashPart | None:
+    """Return the image of the Appli, or None if the flash has none."""
+    return next((part for part in images.programs if part.slot == "appli"), None)
 
 
 def _verify_step(job: Job, images: Images, before: BeforeFlash, receipts: Sequence[str], target: Target) -> Step:
@@ -228,7 +279,7 @@ def _verify_step(job: Job, images: Images, before: BeforeFlash, receipts: Sequen
         images.files,
         job.board,
         target,
-        updated=job.choices.loader == "reloc" and job.choices.slots == 2,
+        updated=_updates_models(job),
         appli=_appli_with_two_slots(job, images) is not None,
         after=receipts,
     )

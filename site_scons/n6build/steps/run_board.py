@@ -130,6 +130,12 @@ class Session:
     boxes: str = ""
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files that the run reads besides those of the networks."""
+        files = self.inputs, self.labels, self.sound.heard, *self.pictures, *self.areas, self.boxes
+        return tuple(project_path(file) for file in files if file)
+
+    @property
     def is_repeatable(self) -> bool:
         """Return True if only files decide the result, and nothing is left running."""
         return not self.gdb and not self.console and not self.sound.played
@@ -187,9 +193,7 @@ def run_board_step(
         described = tuple(replace(each, is_seeded=False) for each in described)
     shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected, each.why_not, each.nudged) if file]
-    read = session.inputs, session.labels, session.sound.heard, *session.pictures, *session.areas, session.boxes
-    vectors += [project_path(file) for file in read if file]
-    files = dict.fromkeys((*(file for each, _ in networks for file in each.for_runs), *vectors))
+    files = [*(file for each, _ in networks for file in each.for_runs), *vectors, *session.files]
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
     decoders = [each.postprocess for each in described]

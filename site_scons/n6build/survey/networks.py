@@ -190,39 +190,51 @@ def _run(
 
 
 def _row(network: SurveyedNetwork) -> Row:
-    gate, run, joined = network.gate, network.run, network.joined
-    container = ", ".join(each.split()[0] for each in gate.containers) or ("blobs" if gate.by_blob else "none")
-    cells = {
+    return Row(network.place, _cells(network), tuple(_notes(network)), asdict(network), tuple(_counts(network)))
+
+
+def _cells(network: SurveyedNetwork) -> dict[str, str]:
+    """Return the cells of a network's row by the name of the column."""
+    run, joined, expected = network.run, network.joined, network.expected
+    return {
         "release": network.release.removeprefix("ST Edge AI ") or "unknown",
-        "container": "" if gate.state == "unreadable" else container,
-        "gate": gate.state,
+        "container": _container(network.gate),
+        "gate": network.gate.state,
         "run": run.state,
         "cosine": f"{run.cosine:.4f}" if run.cosine is not None else "",
         "equal": percent(run.equal, run.elements) if run.elements else "",
         "within 1": percent(run.within_1, run.elements) if run.elements else "",
         "joined": f"{joined.compared} of {joined.buffers}" if joined and joined.buffers else "",
-        "expected": "" if network.expected.why_not else _time(network.expected),
+        "expected": "" if expected.why_not else span_text(expected.low, expected.high),
     }
-    more = len(gate.reasons) - _SHOWN_REASONS
-    notes = (
-        *gate.reasons[:_SHOWN_REASONS],
-        *([f"and {more} more; --json has all"] if more > 0 else []),
-        *(f"lacks {each}" for each in network.missing),
-        *([run.why] if run.why and not network.missing and gate.state == "passes" else []),
-        *([run.not_compared] if run.not_compared else []),
-        *([joined.text] if joined else []),
-        *(
-            [f"no expected time: {network.expected.why_not}"]
-            if gate.state != "unreadable" and not cells["expected"]
-            else []
-        ),
-        *([f"also in {counted(len(network.copies), 'other folder')}"] if network.copies else []),
-    )
-    return Row(network.place, cells, notes, asdict(network), tuple(_counts(network)))
 
 
-def _time(expected: Expected) -> str:
-    return span_text(expected.low, expected.high)
+def _container(gate: Gate) -> str:
+    """Return the form of the blobs, such as the version of their container."""
+    if gate.state == "unreadable":
+        return ""
+    versions = [each.split()[0] for each in gate.containers]
+    return ", ".join(versions) or ("blobs" if gate.by_blob else "none")
+
+
+def _notes(network: SurveyedNetwork) -> Iterator[str]:
+    """Yield notes below a network's row: reasons of its cells, and copies."""
+    gate, run, expected = network.gate, network.run, network.expected
+    yield from gate.reasons[:_SHOWN_REASONS]
+    if len(gate.reasons) > _SHOWN_REASONS:
+        yield f"and {len(gate.reasons) - _SHOWN_REASONS} more; --json has all"
+    yield from (f"lacks {each}" for each in network.missing)
+    # Otherwise the notes above have the reason.
+    if run.why and not network.missing and gate.state == "passes":
+        yield run.why
+    if run.not_compared:
+        yield run.not_compared
+    if network.joined:
+        yield network.joined.text
+    if expected.why_not and gate.state != "unreadable":
+        yield f"no expected time: {expected.why_not}"
+    if network.copies:
+        yield f"also in {counted(len(network.copies), 'other folder')}"
 
 
 def _counts(network: SurveyedNetwork) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from n6build.base.console import clipped, kib, printable
@@ -71,17 +71,37 @@ def _network(network: NetworkSection, counted: str) -> Iterator[str]:
         for port in ports:
             yield f"  {direction:<12}{port}"
     yield f"  {'weights':<12}{kib(network.weights_bytes):>10}   activations {kib(network.activations_bytes)}"
+    yield from _counts(network)
+    yield from _labelled("compared", network.compared)
+    yield from _labelled("int8", lines_of(network.accuracy) if network.accuracy else ())
+    yield from _epochs(network, counted)
+    if network.npu:
+        yield from _npu(network.npu)
+    if network.time:
+        yield from _time(network.time)
+
+
+def _counts(network: NetworkSection) -> Iterator[str]:
+    """Yield the numbers of epochs and MACs, and the shares of NPU and CPU in them."""
     counts = ", ".join(f"{network.epochs_on(unit)} on {name}" for unit, name in _UNITS if network.epochs_on(unit))
     yield f"  {'epochs':<12}{network.epoch_count:>10}   {counts}{f'; {network.macs:,} MACs' if network.macs else ''}"
     if network.macs and any(network.epochs_on(unit) for unit in ("NPU", "both")):
         shares = [f"{share_text(network.macs_on(unit), network.macs)} on {name}" for unit, name in _UNITS]
         yield f"  {'MACs':<12}{'':>10}   {', '.join(shares)}"
-    for number, told in enumerate(network.compared):
-        first = f"  {'' if number else 'compared':<12}"
-        yield from textwrap.wrap(told, _COLUMNS, initial_indent=first, subsequent_indent=" " * 14)
-    for number, line in enumerate(lines_of(network.accuracy) if network.accuracy else ()):
-        first = f"  {'' if number else 'int8':<12}"
-        yield from textwrap.wrap(line, _COLUMNS, initial_indent=first, subsequent_indent=" " * 14)
+
+
+def _labelled(label: str, sentences: Iterable[str]) -> Iterator[str]:
+    """Yield wrapped sentences, with a label in front of the first."""
+    for number, sentence in enumerate(sentences):
+        first = f"  {'' if number else label:<12}"
+        yield from textwrap.wrap(sentence, _COLUMNS, initial_indent=first, subsequent_indent=" " * 14)
+
+
+def _epochs(network: NetworkSection, counted: str) -> Iterator[str]:
+    """Yield a line for each of the largest epochs, in the order of execution.
+
+    `counted` is instructions, or cycles of a real board.
+    """
     largest = network.largest(_EPOCHS_SHOWN)
     width = max(4, *(len(epoch.number) for epoch in largest), 4)
     for epoch in sorted(largest, key=lambda epoch: epoch.index):
@@ -92,10 +112,6 @@ def _network(network: NetworkSection, counted: str) -> Iterator[str]:
         yield f"    {epoch.number:>{width}}  {epoch.unit:<5}{kind:<{35 - width}}{macs}{moved}{cycles}"
     if len(network.epochs) > len(largest):
         yield f"    and {len(network.epochs) - len(largest)} more"
-    if network.npu:
-        yield from _npu(network.npu)
-    if network.time:
-        yield from _time(network.time)
 
 
 def _npu(npu: NpuSection) -> Iterator[str]:

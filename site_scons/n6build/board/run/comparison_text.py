@@ -54,34 +54,32 @@ def verdict_text(verdict: Verdict, *, exact: bool) -> str:
 
 def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
     """Return sentences about all inferences of these networks."""
-    lines = []
-    exact = [each for network in networks if network.tolerance is None for each in network.verdicts]
+    kinds = (_within_tolerance, _not_compared, _insensitive, _accuracy)
+    lines = [*_bit_for_bit(networks), *(kind(network) for kind in kinds for network in networks)]
+    return [line for line in (*lines, _on_seeded_inputs(networks)) if line]
+
+
+def _bit_for_bit(networks: Sequence[NetworkOutcome]) -> list[str]:
+    """Return sentences about the outputs of networks that have no tolerance."""
+    exact = [verdict for network in networks if network.tolerance is None for verdict in network.verdicts]
     compared = [verdict for verdict in exact if verdict.equal is not None]
-    if compared:
-        equal = sum(verdict.equal is True for verdict in compared)
-        near = [verdict for verdict in compared if verdict.passes and not verdict.equal]
-        if equal or not near:
-            lines.append(f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
-        if near:
-            lines.append(
-                f"{len(near)} of {len(compared)} outputs equal the reference interpreter, but for float32 values at most "
-                f"{_furthest(near):.2g} ulp of the largest off: it approximates such functions"
-            )
-    lines += [_within_tolerance(network) for network in networks if network.tolerance and _is_compared(network)]
-    for network in networks:
-        if not _is_compared(network):
-            why = f": {network.not_compared}" if network.not_compared else ""
-            lines.append(f"{len(network.verdicts)} inferences, but no expected outputs for a comparison{why}")
-    lines += [
-        _little_told(network.model, network.nudged)
-        for network in networks
-        if network.nudged is not None and of_noise(network.nudged) != OF_NOISE
-    ]
-    lines += [_accuracy(network) for network in networks if accuracy_text(network)]
-    seeded = " and ".join(network.model for network in networks if network.is_seeded)
-    if seeded:
-        lines.append(f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs")
+    equal = sum(verdict.equal is True for verdict in compared)
+    near = [verdict for verdict in compared if verdict.passes and not verdict.equal]
+    lines = []
+    if equal or (compared and not near):
+        lines.append(f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
+    if near:
+        lines.append(
+            f"{len(near)} of {len(compared)} outputs equal the reference interpreter, but for float32 values at most "
+            f"{_furthest(near):.2g} ulp of the largest off: it approximates such functions"
+        )
     return lines
+
+
+def _on_seeded_inputs(networks: Sequence[NetworkOutcome]) -> str:
+    """Return a sentence that names the networks with random inputs, or an empty text."""
+    seeded = " and ".join(network.model for network in networks if network.is_seeded)
+    return f"{seeded} ran on {SEEDED}: set vectors.inputs in model.yaml for other inputs" if seeded else ""
 
 
 def measured_shares(network: NetworkOutcome) -> dict[str, float]:
@@ -107,11 +105,15 @@ def accuracy_text(network: NetworkOutcome) -> str:
 
 
 def _accuracy(network: NetworkOutcome) -> str:
+    """Return a sentence about the accuracy on a dataset; empty without labels."""
+    accuracy = accuracy_text(network)
+    if not accuracy:
+        return ""
     count = len(network.verdicts)
     right = sum(verdict.rank == 0 for verdict in network.verdicts)
     by_class = network.mean_iou is None and not network.average_precision
     of = f"{right} of {count} inputs with a label" if by_class else f"{count} inputs"
-    return f"{network.model} has {accuracy_text(network)} on the board: {of}"
+    return f"{network.model} has {accuracy} on the board: {of}"
 
 
 def _furthest(verdicts: Sequence[Verdict]) -> float:
@@ -119,10 +121,13 @@ def _furthest(verdicts: Sequence[Verdict]) -> float:
     return max(output.ulps for verdict in verdicts for output in verdict.outputs)
 
 
-def _little_told(model: str, nudged: float) -> str:
+def _insensitive(network: NetworkOutcome) -> str:
+    """Return a sentence about outputs that hardly follow the inputs, or an empty text."""
+    if network.nudged is None or of_noise(network.nudged) == OF_NOISE:
+        return ""
     return (
-        f"these inputs tell little of {model}: its outputs in the reference move to cosine {cosine_text(nudged)} if each "
-        "input value changes by one step; try a real input, or epochs=1"
+        f"these inputs tell little of {network.model}: its outputs in the reference move to cosine "
+        f"{cosine_text(network.nudged)} if each input value changes by one step; try a real input, or epochs=1"
     )
 
 
@@ -130,7 +135,18 @@ def _is_compared(network: NetworkOutcome) -> bool:
     return any(verdict.equal is not None for verdict in network.verdicts)
 
 
+def _not_compared(network: NetworkOutcome) -> str:
+    """Return a sentence about inferences without a comparison, or an empty text."""
+    if _is_compared(network):
+        return ""
+    why = f": {network.not_compared}" if network.not_compared else ""
+    return f"{len(network.verdicts)} inferences, but no expected outputs for a comparison{why}"
+
+
 def _within_tolerance(network: NetworkOutcome) -> str:
+    """Return a sentence about outputs with a tolerance, or an empty text."""
+    if not network.tolerance or not _is_compared(network):
+        return ""
     compared = [verdict for verdict in network.verdicts if verdict.passes is not None]
     passed = sum(verdict.passes is True for verdict in compared)
     outputs = [output for verdict in compared for output in verdict.outputs]

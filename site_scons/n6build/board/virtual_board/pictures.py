@@ -120,17 +120,38 @@ def boxes_in(fills: Sequence[Rectangle], layers: Sequence[Rectangle]) -> tuple[B
 
 
 def _box(sides: Sequence[Rectangle], layers: Sequence[Rectangle]) -> Box | None:
+    """Return the box that four lines draw in a layer, or None if they draw none."""
     flat = [side for side in sides if side.height == 1 and side.width > 1]
     tall = [side for side in sides if side.width == 1 and side.height > 1]
-    equal = {side.what for side in sides}, {side.width for side in flat}, {side.height for side in tall}
-    if len(flat) != len(tall) or len(flat) + len(tall) != _SIDES or any(len(each) != 1 for each in equal):
+    if not _is_outline(flat, tall):
         return None
     first = min(sides, key=lambda side: side.address)
     # The pitch of a single line has no effect.
-    drawn = [layer for layer in layers if layer.pitch == tall[0].pitch and layer.bytes == first.bytes]
-    below = [layer for layer in drawn if layer.pitch and layer.address <= first.address]
-    if not below:
+    layer = _layer_with(first, tall[0].pitch, layers)
+    if layer is None:
         return None
-    layer = max(below, key=lambda layer: layer.address)
     row, column = divmod(first.address - layer.address, layer.pitch)
     return Box(layer.width + column // layer.bytes, layer.height + row, flat[0].width, tall[0].height, first.what)
+
+
+def _is_outline(flat: Sequence[Rectangle], tall: Sequence[Rectangle]) -> bool:
+    """Return whether four lines may be the sides of a box.
+
+    Two have equal width, two have equal height, and all have one colour.
+    """
+    colours, widths = {side.what for side in (*flat, *tall)}, {side.width for side in flat}
+    heights = {side.height for side in tall}
+    return len(flat) == len(tall) == _SIDES // 2 and len(colours) == len(widths) == len(heights) == 1
+
+
+def _layer_with(first: Rectangle, pitch: int, layers: Sequence[Rectangle]) -> Rectangle | None:
+    """Return the layer that a line is drawn in, or None.
+
+    Args:
+        first: The line with the lowest address.
+        pitch: Bytes from row to row.
+        layers: Layers of the picture.
+    """
+    alike = [layer for layer in layers if layer.pitch == pitch and layer.bytes == first.bytes]
+    before = [layer for layer in alike if layer.pitch and layer.address <= first.address]
+    return max(before, key=lambda layer: layer.address, default=None)

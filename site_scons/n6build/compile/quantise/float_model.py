@@ -120,42 +120,13 @@ def fix_shapes(
         N6Error: N6-QUANT-002 for a dimension without a size, or a size without a dimension.
     """
     graph = model.graph
-    constants = {each.name for each in graph.initializer}
-    # Old files list initializers among the inputs; then nothing may be folded into them.
-    own = [
-        onnx.ValueInfoProto.FromString(port.SerializeToString()) for port in graph.input if port.name not in constants
-    ]
-    del graph.input[:]
-    graph.input.extend(own)
-    unused, lines = set(sizes), []
-    for port in graph.input:
-        dims = port.type.tensor_type.shape.dim
-        if len(dims) > MAX_RANK:
-            what = f"input '{port.name[:_SHOWN]}' has {len(dims)} dimensions, more than {MAX_RANK}"
-            raise N6Error("N6-QUANT-002", what, where=where)
-        row = _row_with_batch(rows.get(port.name, ()), len(dims))
-        fixed = []
-        for axis, dim in enumerate(dims):
-            name = dim.dim_param or (f"{port.name}.{axis}" if axis else "batch")
-            keys = [key for key in (*(("batch",) if axis == 0 else ()), name, f"{port.name}.{axis}") if key in sizes]
-            unused -= set(keys)
-            known = int(dim.dim_value) if dim.HasField("dim_value") and dim.dim_value > 0 else 0
-            size = sizes[keys[0]] if keys else known or (1 if axis == 0 else row[axis] if row else 0)
-            if not size:
-                what = f"input '{port.name[:_SHOWN]}' has an open dimension '{name[:_SHOWN]}'"
-                hint = f"write its size into model.yaml, for example quantise: {{shape: {{{name[:_SHOWN]}: 224}}}}"
-                raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
-            if size != known:
-                fixed.append(f"{'batch' if axis == 0 else name[:_SHOWN]} {size}")
-                dim.Clear()
-                dim.dim_value = size
-        if fixed:
-            shape = " x ".join(str(each.dim_value) for each in dims)
-            lines.append(f"{port.name[:_SHOWN]} is {shape}: {', '.join(fixed)}")
-    if unused:
-        names = [each.dim_param for port in graph.input for each in port.type.tensor_type.shape.dim if each.dim_param]
+    _remove_constant_inputs(graph)
+    known = {name for port in graph.input for axis in range(len(_dims(port))) for name in _names_of(port, axis)}
+    fixed = [_fix_shape(port, sizes, rows.get(port.name, ()), where) for port in graph.input]
+    if unused := set(sizes) - known:
         what = f"no input has the dimension '{min(unused)[:_SHOWN]}' of quantise.shape"
-        raise N6Error("N6-QUANT-002", what, where=where, hint=did_you_mean(min(unused), ["batch", *names]))
+        raise N6Error("N6-QUANT-002", what, where=where, hint=did_you_mean(min(unused), ["batch"]))
+    lines = [line for line in fixed if line]
     if lines:
         # Shapes inside were inferred with the open sizes.
         del graph.value_info[:]
@@ -164,10 +135,74 @@ def fix_shapes(
     return lines
 
 
+def _remove_constant_inputs(graph: onnx.GraphProto) -> None:
+    """Remove inputs that are initializers, in place.
+
+    Old files list initializers among the inputs; then nothing may be folded into them.
+    """
+    constants = {each.name for each in graph.initializer}
+    own = [
+        onnx.ValueInfoProto.FromString(port.SerializeToString()) for port in graph.input if port.name not in constants
+    ]
+    del graph.input[:]
+    graph.input.extend(own)
+
+
+def _dims(port: onnx.ValueInfoProto) -> list[onnx.TensorShapeProto.Dimension]:
+    return list(port.type.tensor_type.shape.dim)
+
+
+def _names_of(port: onnx.ValueInfoProto, axis: int) -> list[str]:
+    """Return the names of a dimension in quantise.shape, the best one first."""
+    by_number = f"{port.name}.{axis}"
+    names = [_dims(port)[axis].dim_param or by_number, by_number]
+    return ["batch", *names] if axis == 0 else names
+
+
+def _fix_shape(port: onnx.ValueInfoProto, sizes: Mapping[str, int], row: Sequence[int], where: str) -> str:
+    """Give every open dimension of an input a size, in place.
+
+    Args:
+        port: The input.
+        sizes: Sizes by the name of the dimension.
+        row: Shape of a sample.
+        where: Name of the model file.
+
+    Returns:
+        A line about the sizes; empty if the shape was not open.
+
+    Raises:
+        N6Error: N6-QUANT-002 for a dimension without a size.
+    """
+    dims = _dims(port)
+    if len(dims) > MAX_RANK:
+        what = f"input '{port.name[:_SHOWN]}' has {len(dims)} dimensions, more than {MAX_RANK}"
+        raise N6Error("N6-QUANT-002", what, where=where)
+    sample = _row_with_batch(row, len(dims))
+    fixed = []
+    for axis, dim in enumerate(dims):
+        names, known = _names_of(port, axis), max(0, int(dim.dim_value))
+        size = next((sizes[name] for name in names if name in sizes), known or sample[axis])
+        name = names[0][:_SHOWN]
+        if not size:
+            what = f"input '{port.name[:_SHOWN]}' has an open dimension '{name}'"
+            hint = f"write its size into model.yaml, for example quantise: {{shape: {{{name}: 224}}}}"
+            raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
+        if size != known:
+            fixed.append(f"{name} {size}")
+            dim.Clear()
+            dim.dim_value = size
+    shape = " x ".join(str(each.dim_value) for each in dims)
+    return f"{port.name[:_SHOWN]} is {shape}: {', '.join(fixed)}" if fixed else ""
+
+
 def _row_with_batch(row: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Return the shape of a sample with batch 1, or nothing if its rank differs."""
+    """Return the shape of a sample with batch 1.
+
+    The other sizes are 0 if it has another rank.
+    """
     whole = (1, *row) if len(row) == rank - 1 else tuple(row)
-    return whole if len(whole) == rank else ()
+    return (1, *(whole[1:] if len(whole) == rank else [0] * (rank - 1)))
 
 
 def keep_outputs(model: onnx.ModelProto, names: Sequence[str], where: str) -> list[str]:

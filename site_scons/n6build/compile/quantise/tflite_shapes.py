@@ -36,38 +36,65 @@ def wanted_shapes(
     Raises:
         N6Error: N6-QUANT-002 for an open size that nothing tells, or a name that no input has.
     """
-    shapes, lines, unused, known = [], [], set(sizes), ["batch"]
+    shapes: list[tuple[int, ...]] = []
+    lines: list[str] = []
+    known: list[str] = []
     for index in graph.inputs:
         tensor = graph.tensors[index]
         name = (tensor.name or b"").decode("utf-8", "replace")[:_SHOWN]
-        given = [int(each) for each in (tensor.shape if tensor.shape is not None else ())]
-        signature = tensor.shapeSignature if tensor.shapeSignature is not None else given
-        row = tuple(rows.get(name, ()))
-        row = row if len(row) == len(given) else (1, *row)
-        shape, fixed = [], []
-        for axis, size in enumerate(given):
-            keys = ["batch"] if axis == 0 else [_OF_PICTURE.get(axis, "")] if len(given) == _PICTURE_AXES else []
-            keys = [*filter(None, keys), f"{name}.{axis}"]
-            known += keys
-            unused -= set(keys)
-            wanted = next((sizes[key] for key in keys if key in sizes), 0)
-            is_open = axis < len(signature) and signature[axis] < 0
-            if not wanted:
-                wanted = size if axis == 0 or not is_open else row[axis] if len(row) == len(given) else 0
-            if not wanted:
-                what = f"input '{name}' has an open dimension {axis} ({keys[0]})"
-                hint = f"write its size into model.yaml, for example quantise: {{shape: {{{keys[0]}: 96}}}}"
-                raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
-            shape.append(wanted)
-            if is_open or wanted != size:
-                fixed.append(f"{keys[0]} {wanted}")
-        if fixed:
-            lines.append(f"{name} is {' x '.join(map(str, shape))}: {', '.join(fixed)}")
-        shapes.append(tuple(shape))
-    if unused:
+        shape, line = _wanted_shape(tensor, name, sizes, rows.get(name, ()), where)
+        known += [each for axis in range(len(shape)) for each in _names_of(name, axis, len(shape))]
+        shapes.append(shape)
+        lines += [line] if line else []
+    if unused := set(sizes).difference(known):
         what = f"no input has the dimension '{min(unused)[:_SHOWN]}' of quantise.shape"
-        raise N6Error("N6-QUANT-002", what, where=where, hint=did_you_mean(min(unused), known))
+        raise N6Error("N6-QUANT-002", what, where=where, hint=did_you_mean(min(unused), ["batch", *known]))
     return shapes, lines
+
+
+def _names_of(name: str, axis: int, rank: int) -> list[str]:
+    """Return the names of an axis in quantise.shape, the best one first."""
+    by_number = f"{name}.{axis}"
+    if axis == 0:
+        return ["batch", by_number]
+    return [_OF_PICTURE[axis], by_number] if rank == _PICTURE_AXES and axis in _OF_PICTURE else [by_number]
+
+
+def _wanted_shape(
+    tensor: schema.TensorT, name: str, sizes: Mapping[str, int], row: Sequence[int], where: str
+) -> tuple[tuple[int, ...], str]:
+    """Return the fixed shape of an input, and a line about it.
+
+    The line is empty if the shape was not open.
+
+    Args:
+        tensor: The input.
+        name: Its name.
+        sizes: Sizes of quantise.shape by name.
+        row: Shape of a sample.
+        where: Name of the file.
+
+    Raises:
+        N6Error: N6-QUANT-002 for an open size that is not known.
+    """
+    given = [int(each) for each in (tensor.shape if tensor.shape is not None else ())]
+    signature = tensor.shapeSignature if tensor.shapeSignature is not None else given
+    sample = tuple(row) if len(row) == len(given) else (1, *row)
+    shape, fixed = [], []
+    for axis, size in enumerate(given):
+        names = _names_of(name, axis, len(given))
+        is_open = axis < len(signature) and signature[axis] < 0
+        wanted = next((sizes[each] for each in names if each in sizes), 0)
+        if not wanted:
+            wanted = size if axis == 0 or not is_open else sample[axis] if len(sample) == len(given) else 0
+        if not wanted:
+            what = f"input '{name}' has an open dimension {axis} ({names[0]})"
+            hint = f"write its size into model.yaml, for example quantise: {{shape: {{{names[0]}: 96}}}}"
+            raise N6Error("N6-QUANT-002", what, where=where, hint=hint)
+        shape.append(wanted)
+        if is_open or wanted != size:
+            fixed.append(f"{names[0]} {wanted}")
+    return tuple(shape), f"{name} is {' x '.join(map(str, shape))}: {', '.join(fixed)}" if fixed else ""
 
 
 def is_open(graph: schema.SubGraphT, shapes: Sequence[Sequence[int]]) -> bool:

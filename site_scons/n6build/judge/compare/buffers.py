@@ -169,14 +169,11 @@ def join_buffers(
     joined = join_by_graph(own, made.kernels, graph)
     groups, reasons = join_by_order(own, graph)
     for group in groups:
-        # The order is worth less than the graph: a group that contradicts it has another order.
-        if all(joined.get(name, tensor).name == tensor.name for name, tensor in group.items()):
-            joined = {name: tensor for name, tensor in group.items() if fits(named[name], tensor)} | joined
-        else:
+        if _contradicts(group, joined):
             reasons |= dict.fromkeys(group, "several tensors of the model have its size, scale and zero point")
-    for copy, source in copies.items():
-        if source in joined and fits(named[copy], joined[source]):
-            joined[copy] = joined[source]
+        else:
+            joined = {name: tensor for name, tensor in group.items() if fits(named[name], tensor)} | joined
+    _join_copies(joined, copies, named)
     inner = inner_steps(typed)
     others = []
     for buffer in made.buffers:
@@ -185,6 +182,29 @@ def join_buffers(
             others.append(UnjoinedBuffer(buffer, why, is_explained))
     pairs = [(each, joined[each.name]) for each in made.buffers if each.name in joined]
     return [JoinedBuffer(buffer, tensor, _step(tensor, graph)) for buffer, tensor in pairs], others
+
+
+def _contradicts(group: Mapping[str, ReferenceTensor], joined: Mapping[str, ReferenceTensor]) -> bool:
+    """Return whether a group that is joined by order contradicts the graph.
+
+    The order is worth less than the graph: such a group has another order.
+    """
+    return any(joined.get(name, tensor).name != tensor.name for name, tensor in group.items())
+
+
+def _join_copies(
+    joined: dict[str, ReferenceTensor], copies: Mapping[str, str], buffers: Mapping[str, MadeBuffer]
+) -> None:
+    """Join each copy with the tensor of its source, in place.
+
+    Args:
+        joined: Tensors by the name of their buffer.
+        copies: Names of copies and of their sources, in the order of execution.
+        buffers: Buffers by name.
+    """
+    for copy, source in copies.items():
+        if source in joined and fits(buffers[copy], joined[source]):
+            joined[copy] = joined[source]
 
 
 def _step(tensor: ReferenceTensor, graph: ModelGraph) -> float:

@@ -117,16 +117,20 @@ class _Search:
         if len(left) == 1 or len(known) != 1:
             return left
         # The compiler numbers a node right behind the one that it reads, but for nodes without operands.
-        made = {each.name for each in self._graph.after(known[0])}
-        reading = [
-            each for each in left if any(one.name in made for source in self._graph.sources(each) for one in source)
-        ]
+        reading = self._readers(left, known[0])
         if len(reading) == 1:
             # Nodes without a name may be between both. They have no weights, since every node with weights has a name.
             behind = self._graph.behind(known[0])
             is_unclear = any(each.name in behind for each in left if each.name != reading[0].name)
             return left if is_unclear else reading
         return self._best(node, known) if not found and node.kind in _MOVING and node.buffers else left
+
+    def _readers(self, operators: Sequence[ReferenceTensor], source: ReferenceTensor) -> list[ReferenceTensor]:
+        """Return the operators that read the result of another one."""
+        made = {each.name for each in self._graph.after(source)}
+        return [
+            each for each in operators if any(one.name in made for read in self._graph.sources(each) for one in read)
+        ]
 
     def _is_too_early(self, node: Node, operator: ReferenceTensor) -> bool:
         """Return true if the operator's result is needed by a node in front of this one."""

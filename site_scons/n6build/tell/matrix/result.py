@@ -12,6 +12,7 @@ from msgspec import Meta
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.regular_file import content_of
+from n6build.board.run.compare import Verdict
 from n6build.board.run.session import Outcome, read_outcome
 from n6build.engine.perform import DoneStep
 from n6build.engine.plan import Plan
@@ -98,10 +99,9 @@ def pair_result(
         failures: failures of the build, as (file, reason); None if this pair was completed.
     """
     folder = str(Path(run).parent)
-    names = [step.name for step in plan.steps]
-    own = {name for name in names if name.startswith(f"{folder}/") or name.endswith(f"-{model}.json")}
+    own = _own_steps(plan, folder, model)
     outcome = _outcome(Path(run))
-    verdicts = [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
+    verdicts = _verdicts(outcome)
     figures = _figures(plan)
     return PairResult(
         board=board,
@@ -120,6 +120,17 @@ def pair_result(
         agreement=round(figures.agreement[1], 2) if figures and figures.agreement else None,
         sqnr_db=figures.sqnr_db if figures else None,
     )
+
+
+def _own_steps(plan: Plan, folder: str, model: str) -> set[str]:
+    """Return the names of the pair's steps: those in its folder, and its receipts."""
+    names = [step.name for step in plan.steps]
+    return {name for name in names if name.startswith(f"{folder}/") or name.endswith(f"-{model}.json")}
+
+
+def _verdicts(outcome: Outcome | None) -> list[Verdict]:
+    """Return the verdicts on all inferences; none without a run."""
+    return [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
 
 
 def _figures(plan: Plan) -> Accuracy | None:

@@ -162,23 +162,36 @@ class _Reader:
 
     def _translate(self, place: int, proto: Any) -> None:
         if proto.op_type == "Constant":
-            for value in constants_of(proto):
-                array = self._array(value, proto.output[0]) if hasattr(value, "dims") else np.asarray(value)
-                self._values[proto.output[0]] = Constant(array.astype(np.float32) if array.dtype == float else array)
+            self._keep_constant(proto)
             return
         names = [name for name in proto.output if name]
         constants = None if proto.op_type in self._known.quantised else self._folded(proto)
         if constants is not None:
             self._values.update(constants)
-            return
-        if is_foreign(proto) or proto.op_type not in self._known.kinds:
-            what = (
-                f"node {place} ({described(proto)}), the producer of {(names or [''])[0][:MAX_NAME]!a}, is not "
-                f"supported"
-            )
+        elif is_foreign(proto) or proto.op_type not in self._known.kinds:
+            output = (names or [""])[0][:MAX_NAME]
+            what = f"node {place} ({described(proto)}), the producer of {output!a}, is not supported"
             hint = f"use one of: {', '.join(sorted({*self._known.kinds, 'Constant'}))}"
             self._refuse(place, described(proto), names, N6Error("N6-NET-003", what, where=self._file, hint=hint))
-            return
+        else:
+            self._translate_supported(place, proto, names)
+
+    def _keep_constant(self, proto: Any) -> None:
+        """Keep the value of a node of type Constant."""
+        for value in constants_of(proto):
+            array = self._array(value, proto.output[0]) if hasattr(value, "dims") else np.asarray(value)
+            self._values[proto.output[0]] = Constant(array.astype(np.float32) if array.dtype == float else array)
+
+    def _translate_supported(self, place: int, proto: Any, names: list[str]) -> None:
+        """Keep the outputs of a node of a supported type.
+
+        If the node is refused, their placeholders are kept.
+
+        Args:
+            place: Position of the node.
+            proto: The node.
+            names: Names of its outputs.
+        """
         doubtful = any(self._refused.is_doubtful(name) for name in proto.input)
         if doubtful and any(name and name not in self._values for name in proto.input):
             self._stand_in(names)
