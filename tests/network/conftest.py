@@ -1,12 +1,11 @@
 """Models and host builds that several tests of the network compiler share."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from n6build.compile.memory_pools import MemoryPool
 
-from network.host_network import HostNetwork, extflash
+from network.host_network import Build, HostNetwork, extflash
 from network.target_network import kernels_archive
 
 
@@ -22,7 +21,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def host_network(tmp_path: Path, objects_folder: Path) -> Callable[..., HostNetwork]:
+def host_network(tmp_path: Path, objects_folder: Path) -> Build:
     """Return a function that compiles and links a model, file or bytes, for the host."""
     made = 0
 

@@ -207,3 +207,7 @@ class HostNetwork:
                 "an epoch wrote to the weights"
             )
         return seen
+
+
+# A function that compiles and links a model for the host, as fixture `host_network` gives it.
+Build = Callable[..., HostNetwork]

@@ -1,6 +1,5 @@
 """Operators on several images have the reference's bits, image by image."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from one_op_models import Quantisation
 from qdq_models import Layers, Qdq, Scale
 
 from network.equality import random_inputs
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import edit
 from network.onnx_equality import outputs_of, random_onnx_inputs
 
-Build = Callable[..., HostNetwork]
 IN = Quantisation(0.05, -3)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from samples import sample
 
 from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork, extflash, noextmem
+from network.host_network import Build, extflash, noextmem
 from network.network_models import own_models
 
 SAMPLES = [
@@ -22,8 +22,6 @@ SAMPLES = [
     "baseline_depthwise_3x3_int8.tflite",
 ]
 RANDOM_INPUTS = 4
-
-Build = Callable[..., HostNetwork]
 
 
 def given_inputs(model: Path) -> list[list[NDArray[np.generic]]]:

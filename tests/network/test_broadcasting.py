@@ -12,10 +12,9 @@ from one_op_models import Quantisation, conv_2d
 from slow_rows import slow_rows
 
 from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import chain, edit
 
-Build = Callable[..., HostNetwork]
 Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 
 A, B, OUT = Quantisation(0.05, 3), Quantisation(0.02, -9), Quantisation(0.06, -7)

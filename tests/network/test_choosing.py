@@ -1,6 +1,5 @@
 """Operators that compare, choose and find elements by a computed index."""
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -17,10 +16,9 @@ from one_op_models import Quantisation
 from slow_rows import slow_rows
 
 from network.equality import assert_equal_everywhere
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import chain, edit
 
-Build = Callable[..., HostNetwork]
 SHAPES = (((1, 5, 4), (1, 5, 4)), ((1, 5, 4), (4,)), ((1, 5, 1), (1, 1, 4)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from n6build.compile.reference.compile_model import compile_network
 from one_op_models import Quantisation, Tensor
 
 from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork, extflash
+from network.host_network import Build, extflash
 
 GIVEN = Quantisation(0.0371, 11)
 ANCHORS = np.random.default_rng(37).integers(-128, 128, (1, 30, 4), np.int8)
@@ -56,7 +56,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_inference_makes_it(host_network: Callable[..., HostNetwork], name: str) -> None:
+def test_every_inference_makes_it(host_network: Build, name: str) -> None:
     network = host_network(MODELS[name])
     for seed in range(3):
         assert_equal_everywhere(network, MODELS[name], random_inputs(MODELS[name], seed))

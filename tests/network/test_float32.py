@@ -1,6 +1,5 @@
 """Operators of float32, for positions and distances behind a quantised part."""
 
-from collections.abc import Callable
 from typing import Any
 
 import choosing_models
@@ -12,10 +11,9 @@ from kernels.elementwise_cases import reals
 from n6build.base.errors import N6Error
 
 from network.equality import assert_equal_everywhere
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import edit
 
-Build = Callable[..., HostNetwork]
 CLAMPS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
 
 

@@ -23,7 +23,7 @@ from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.soc_header import HEADERS
 from one_op_models import Quantisation
 
-from network.host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
+from network.host_network import RUNTIME, WARNINGS, Build, extflash, noextmem
 from network.network_models import edit, own_models
 
 CORTEX_M55 = [*CPU, "-O2"]
@@ -186,7 +186,7 @@ def test_names_from_the_model_file_never_reach_the_source(tmp_path: Path) -> Non
     assert 'ORIGIN_MODEL_NAME "a__b___"' in (tmp_path / "network.h").read_text()
 
 
-def test_each_inference_starts_anew(host_network: Callable[..., HostNetwork]) -> None:
+def test_each_inference_starts_anew(host_network: Build) -> None:
     network = host_network(conv())
     first = network.trace([np.full((1, 6, 6, 2), 7, np.int8)])
     other = network.trace([np.full((1, 6, 6, 2), -90, np.int8)])

@@ -3,7 +3,6 @@
 Every tensor has the reference interpreter's bits.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,10 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs, tensors_of
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import chain, edit
 from network.target_network import POOLS, program, run
 from network.test_reader import model_error
-
-Build = Callable[..., HostNetwork]
 
 SHAPE = (9, 7, 4)
 IN, MIDDLE, OUT = 0.0004, 0.0013, 0.0009

@@ -1,6 +1,5 @@
 """Operators of int32, with which models compute positions."""
 
-from collections.abc import Callable
 from typing import Any
 
 import elementwise_models as ops
@@ -11,10 +10,9 @@ from n6build.base.errors import N6Error
 from one_op_models import Tensor, write_model
 
 from network.equality import assert_equal_everywhere
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import chain, edit
 
-Build = Callable[..., HostNetwork]
 POSITIONS = np.array([[0, 1, 47, 48, 49, 2303, -1, -48, -49]], np.int32)
 
 

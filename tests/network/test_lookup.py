@@ -1,7 +1,6 @@
 """Functions of one element: every table entry is the reference's result."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import chain
 
 EVERY = np.arange(-128, 128, dtype=np.int8)
@@ -102,7 +101,7 @@ def test_the_quotient_of_scales_is_a_float32(
 
 
 @pytest.mark.parametrize("operator", ops.UNARY)
-def test_an_operator_alone(operator: str, host_network: Callable[..., HostNetwork]) -> None:
+def test_an_operator_alone(operator: str, host_network: Build) -> None:
     source = Quantisation(0.05, -128 if operator in NOT_NEGATIVE else 3)
     target = ops.FIXED_OUTPUT.get(operator, Quantisation(0.04, -7))
     model = ops.unary(operator, (1, 3, 7, 13), source, target)
@@ -112,7 +111,7 @@ def test_an_operator_alone(operator: str, host_network: Callable[..., HostNetwor
         assert_equal_everywhere(network, model, random_inputs(model, seed))
 
 
-def test_a_chain_of_them(host_network: Callable[..., HostNetwork]) -> None:
+def test_a_chain_of_them(host_network: Build) -> None:
     shape, middle = (1, 5, 4, 9), Quantisation(0.03, -20)
     model = chain(
         ops.unary("HARD_SWISH", shape, Quantisation(0.06, 9), middle),
@@ -157,9 +156,7 @@ def test_a_root_of_a_negative_number_is_that_of_zero(operator: str, tmp_path: Pa
         ),
     ],
 )
-def test_what_the_reference_resolver_cannot_compute_is_refused(
-    model: bytes, what: str, host_network: Callable[..., HostNetwork]
-) -> None:
+def test_what_the_reference_resolver_cannot_compute_is_refused(model: bytes, what: str, host_network: Build) -> None:
     with pytest.raises(N6Error) as caught:
         host_network(model)
     assert what in str(caught.value)

@@ -20,7 +20,7 @@ from n6build.compile.reference.placement import place
 from n6build.compile.reference.tflite_reader import read_graph
 
 from network.equality import assert_equal_everywhere, random_inputs, tensors_of
-from network.host_network import HostNetwork, extflash, noextmem, npu_ram_pools
+from network.host_network import Build, extflash, noextmem, npu_ram_pools
 from network.network_models import own_models
 from network.soundness import assert_sound
 from network.target_network import POOLS, program, run
@@ -79,7 +79,7 @@ def random_model(seed: int) -> bytes:
 
 @pytest.mark.parametrize("seed", range(14))
 def test_random_networks_are_exact_and_need_no_more_than_a_greedy_arena(
-    seed: int, host_network: Callable[..., HostNetwork], tmp_path: Path
+    seed: int, host_network: Build, tmp_path: Path
 ) -> None:
     model = random_model(seed)
     network = lowered(model, tmp_path)
@@ -114,7 +114,7 @@ def test_the_models_of_the_project_need_no_more_than_a_greedy_arena(model: Path)
 
 
 def test_mobilenet_v2_at_224_lies_across_all_banks_of_the_npu(
-    host_network: Callable[..., HostNetwork],
+    host_network: Build,
 ) -> None:
     model = mobilenet_v2()
     network = host_network(model)
@@ -167,7 +167,7 @@ def test_a_gap_or_weights_between_two_pools_part_them(tmp_path: Path) -> None:
     assert place(network, [weights_last, replace(second, size=10 * KIB)]).joined
 
 
-def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Callable[..., HostNetwork]) -> None:
+def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Build) -> None:
     """A block of a residual network needs two buffers at a time, not three."""
     writer = ModelWriter()
     first = writer.conv(writer.input(16, 16, 16), 16)
@@ -179,9 +179,7 @@ def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Ca
     assert_equal_everywhere(host_network(model), model, random_inputs(model, 5))
 
 
-def test_what_is_read_later_or_leaves_the_network_keeps_its_place(
-    tmp_path: Path, host_network: Callable[..., HostNetwork]
-) -> None:
+def test_what_is_read_later_or_leaves_the_network_keeps_its_place(tmp_path: Path, host_network: Build) -> None:
     writer = ModelWriter()
     given = writer.input(8, 8, 8)
     first = writer.conv(given, 8)
@@ -208,7 +206,7 @@ def test_an_output_is_not_the_memory_of_an_input(tmp_path: Path) -> None:
     assert all(buffer.inside is None for buffer in network.buffers)
 
 
-def test_an_input_may_be_an_output(host_network: Callable[..., HostNetwork]) -> None:
+def test_an_input_may_be_an_output(host_network: Build) -> None:
     writer = ModelWriter()
     given = writer.input(8, 8, 16)
     made = writer.add(given, writer.conv(given, 16))
@@ -219,7 +217,7 @@ def test_an_input_may_be_an_output(host_network: Callable[..., HostNetwork]) -> 
         assert_equal_everywhere(network, model, random_inputs(model, 3))
 
 
-def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Callable[..., HostNetwork]) -> None:
+def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Build) -> None:
     """Side by side, all wide buffers would be in use at once.
 
     The model has the branches in that order.
@@ -242,9 +240,7 @@ def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Cal
     assert_equal_everywhere(host_network(model), model, random_inputs(model, 4))
 
 
-def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
-    tmp_path: Path, host_network: Callable[..., HostNetwork]
-) -> None:
+def test_external_ram_is_the_last_resort_and_holds_what_moves_least(tmp_path: Path, host_network: Build) -> None:
     writer = ModelWriter()
     given = writer.input(32, 32, 4)
     kept = writer.conv(given, 24)

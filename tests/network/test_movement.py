@@ -1,6 +1,5 @@
 """Operators that only move elements: exact, and free if no element moves."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,8 @@ from one_op_models import Quantisation, Tensor, conv_2d, depthwise_conv_2d, quan
 from slow_rows import slow_rows, telling_rows
 
 from network.equality import assert_equal_everywhere
-from network.host_network import HostNetwork
+from network.host_network import Build, HostNetwork
 from network.network_models import chain, edit
-
-Build = Callable[..., HostNetwork]
 
 ALONE = {
     "transpose to channels first": ops.transpose((1, 5, 7, 3), (0, 3, 1, 2)),

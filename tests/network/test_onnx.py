@@ -18,10 +18,8 @@ from qdq_models import Layers, Qdq, Scale
 from samples import sample
 from slow_rows import telling_rows
 
-from network.host_network import HostNetwork
+from network.host_network import Build, HostNetwork
 from network.onnx_equality import assert_equals_onnxruntime
-
-Build = Callable[..., HostNetwork]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from slow_rows import slow_rows, telling_rows
 
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.onnx_equality import outputs_of, random_onnx_inputs
 
 Ulps = Callable[[bytes], float]
@@ -65,7 +65,7 @@ WHOLE = {**float_islands.EXACT, **{name: model for name, (_, model) in float_isl
     "name", telling_rows(WHOLE, lambda name: name in ("top k", "softmax", "conv in groups", "cast to integers"))
 )
 def test_a_whole_network_gives_what_its_graph_gives(
-    host_network: Callable[..., HostNetwork], host_kernels: HostKernels, tmp_path: Path, name: str
+    host_network: Build, host_kernels: HostKernels, tmp_path: Path, name: str
 ) -> None:
     """Memory is shared by buffers, and taken over in place."""
     file = tmp_path / "model.onnx"

@@ -3,7 +3,6 @@
 Operators that are folded away leave no epoch.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,8 @@ from ai_edge_litert import schema_py_generated as schema
 from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork
+from network.host_network import Build, HostNetwork
 from network.network_models import chain, edit
-
-Build = Callable[..., HostNetwork]
 
 IN = Quantisation(0.05, 3)
 OUT = Quantisation(0.11, -7)

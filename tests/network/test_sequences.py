@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, assert_equal_in_every_inference, random_inputs
-from network.host_network import HostNetwork, extflash, noextmem
+from network.host_network import Build, extflash, noextmem
 from network.network_models import chain, edit
-
-Build = Callable[..., HostNetwork]
 
 IN = Quantisation(0.05, 3)
 HIDDEN = Quantisation(0.0075, -9)

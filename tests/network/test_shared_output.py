@@ -15,10 +15,8 @@ from n6build.compile.reference.placement import place
 from n6build.compile.reference.tflite_reader import read_graph
 
 from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork, extflash
+from network.host_network import Build, extflash
 from network.soundness import assert_sound
-
-Build = Callable[..., HostNetwork]
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Inside the network they are 128 less, outside they are unchanged.
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,10 @@ from one_op_models import Quantisation
 from uint8_models import to_uint8
 
 from network.equality import random_inputs, tensors_of
-from network.host_network import HostNetwork
+from network.host_network import Build, HostNetwork
 from network.network_models import chain, edit
 from network.target_network import POOLS, program, run
 from network.test_reader import model_error
-
-Build = Callable[..., HostNetwork]
 
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 SHAPE = (9, 7, 4)
