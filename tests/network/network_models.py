@@ -1,12 +1,15 @@
 """Model files for the tests of the network compiler: own and edited ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from one_op_models import packed, tree_of
+import numpy as np
+from numpy.typing import NDArray
+from one_op_models import buffer_of, packed, tree_of
 
 ROOT = Path(__file__).parents[2]
+Change = Callable[[Any], None]
 
 
 def own_models() -> list[Path]:
@@ -50,3 +53,42 @@ def chain(*models: bytes) -> bytes:
         result.operatorCodes += tree.operatorCodes
     graph.outputs = [int(graph.operators[-1].outputs[0])]
     return packed(result)
+
+
+def set_tensor(index: int, **members: object) -> Change:
+    """Return a change of a tensor's members."""
+    return _changed(lambda tree: tree.subgraphs[0].tensors[index], members)
+
+
+def set_quantisation(index: int, **members: object) -> Change:
+    """Return a change of a tensor's quantisation."""
+    return _changed(lambda tree: tree.subgraphs[0].tensors[index].quantization, members)
+
+
+def set_operator(index: int = 0, **members: object) -> Change:
+    """Return a change of an operator."""
+    return _changed(lambda tree: tree.subgraphs[0].operators[index], members)
+
+
+def set_options(index: int = 0, graph: int = 0, **members: object) -> Change:
+    """Return a change of an operator's options."""
+    return _changed(lambda tree: tree.subgraphs[graph].operators[index].builtinOptions, members)
+
+
+def freeze(index: int, data: NDArray[np.generic]) -> Change:
+    """Return a change that makes a tensor a constant."""
+
+    def change(tree: Any) -> None:
+        graph = tree.subgraphs[0]
+        graph.tensors[index].buffer = buffer_of(tree, data)
+        graph.inputs = [int(each) for each in graph.inputs if int(each) != index]
+
+    return change
+
+
+def _changed(find: Callable[[Any], Any], members: Mapping[str, object]) -> Change:
+    def change(tree: Any) -> None:
+        for name, value in members.items():
+            setattr(find(tree), name, value)
+
+    return change

@@ -1,7 +1,5 @@
 """Operators of two tensors whose shapes broadcast, with constants on either side."""
 
-from collections.abc import Callable
-
 import elementwise_models as ops
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from slow_rows import slow_rows
 
 from network.equality import assert_equal_everywhere, random_inputs
 from network.host_network import Build
-from network.network_models import chain, edit
+from network.network_models import chain, edit, set_tensor
 
 Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -181,24 +179,17 @@ def test_every_kernel_of_elements_may_write_where_it_reads() -> None:
     assert found.items() >= {**two, "lookup": ("input",), "requantize": ("input",)}.items()
 
 
-def _shape(tensor: int, shape: list[int]) -> Callable[[object], None]:
-    def change(tree: object) -> None:
-        tree.subgraphs[0].tensors[tensor].shape = shape  # type: ignore[attr-defined]
-
-    return change
-
-
 @pytest.mark.parametrize(
     ("model", "identity", "what", "hint"),
     [
         (
-            edit(ops.binary("MUL", ((1, 4, 6), (1, 4, 6)), (A, B, OUT)), _shape(1, [1, 6, 4])),
+            edit(ops.binary("MUL", ((1, 4, 6), (1, 4, 6)), (A, B, OUT)), set_tensor(1, shape=[1, 6, 4])),
             "N6-NET-007",
             "operator 0 (MUL): the shapes of tensors 'a' (int8) [1, 4, 6] and 'b' (int8) [1, 6, 4] do not broadcast",
             "equal or 1",
         ),
         (
-            edit(ops.binary("SUB", ((1, 4, 6), (6,)), (A, B, OUT)), _shape(2, [1, 6, 4])),
+            edit(ops.binary("SUB", ((1, 4, 6), (6,)), (A, B, OUT)), set_tensor(2, shape=[1, 6, 4])),
             "N6-NET-007",
             "operator 0 (SUB): tensor 'output' (int8) has the shape [1, 6, 4] instead of [1, 4, 6]",
             "convert",

@@ -18,7 +18,7 @@ from n6build.compile.reference.compile_model import compile_network
 from one_op_models import pad
 
 from network.host_network import extflash
-from network.network_models import edit
+from network.network_models import edit, set_options, set_quantisation
 
 SUBJECTS = {
     "TRANSPOSE": ops.transpose((1, 5, 7, 3), (0, 3, 1, 2)),
@@ -79,10 +79,6 @@ def _set_numbers(position: int, *values: int) -> Any:
     return change
 
 
-def _set_option(name: str, value: int) -> Any:
-    return lambda tree: setattr(tree.subgraphs[0].operators[0].builtinOptions, name, value)
-
-
 NUMBERS = {
     "axis twice": ("TRANSPOSE", _set_numbers(1, 0, 1, 1, 2)),
     "axis beyond": ("TRANSPOSE", _set_numbers(1, 0, 3, 4, 1)),
@@ -92,20 +88,20 @@ NUMBERS = {
     "split axis": ("SPLIT", _set_numbers(0, 7)),
     "sizes of another sum": ("SPLIT_V", _set_numbers(1, 1, 4, 3)),
     "sizes below zero": ("SPLIT_V", _set_numbers(1, -3, 4, 6)),
-    "concatenation axis": ("CONCATENATION", _set_option("axis", 4)),
-    "other concatenation axis": ("CONCATENATION", _set_option("axis", 1)),
-    "pack axis": ("PACK", _set_option("axis", 3)),
-    "unpack axis": ("UNPACK", _set_option("axis", -4)),
-    "no block": ("SPACE_TO_DEPTH", _set_option("blockSize", 0)),
-    "negative block": ("DEPTH_TO_SPACE", _set_option("blockSize", -2)),
+    "concatenation axis": ("CONCATENATION", set_options(axis=4)),
+    "other concatenation axis": ("CONCATENATION", set_options(axis=1)),
+    "pack axis": ("PACK", set_options(axis=3)),
+    "unpack axis": ("UNPACK", set_options(axis=-4)),
+    "no block": ("SPACE_TO_DEPTH", set_options(blockSize=0)),
+    "negative block": ("DEPTH_TO_SPACE", set_options(blockSize=-2)),
     "many blocks": ("SPACE_TO_BATCH_ND", _set_numbers(1, 10_000, 10_000)),
     "blocks below zero": ("BATCH_TO_SPACE_ND", _set_numbers(1, -2, -2)),
     "crops below zero": ("BATCH_TO_SPACE_ND", _set_numbers(2, -1, 2, 0, 2)),
     "gathered beyond": ("GATHER", _set_numbers(1, 4, 0, 5, 3)),
     "gathered before": ("GATHER", _set_numbers(1, 4, 0, -1, 3)),
-    "gathered batches": ("GATHER", _set_option("batchDims", 1)),
-    "more batches than there are": ("GATHER", _set_option("batchDims", -9)),
-    "gather axis": ("GATHER", _set_option("axis", 3)),
+    "gathered batches": ("GATHER", set_options(batchDims=1)),
+    "more batches than there are": ("GATHER", set_options(batchDims=-9)),
+    "gather axis": ("GATHER", set_options(axis=3)),
     "times": ("TILE", _set_numbers(1, 1, 2, -1, 3)),
     "reverse axis": ("REVERSE_V2", _set_numbers(1, 4)),
     "too much to mirror": ("MIRROR_PAD", _set_numbers(1, 0, 0, 4, 2, 1, 4, 0, 0)),
@@ -123,10 +119,7 @@ def test_numbers_that_do_not_fit_are_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_concatenation_of_other_scales_is_refused(tmp_path: Path) -> None:
-    def other(tree: Any) -> None:
-        tree.subgraphs[0].tensors[2].quantization.scale = [0.07]
-
-    error = _refusal(edit(SUBJECTS["CONCATENATION"], other), tmp_path)
+    error = _refusal(edit(SUBJECTS["CONCATENATION"], set_quantisation(2, scale=[0.07])), tmp_path)
     assert (error.id, "'input2'" in error.what) == ("N6-NET-006", True)
 
 
@@ -167,8 +160,8 @@ def test_elements_without_a_scale_are_moved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "change", "word"),
     [
-        ("CONCATENATION", _set_option("fusedActivationFunction", schema.ActivationFunctionType.RELU), "RELU"),
-        ("STRIDED_SLICE", _set_option("offset", True), "ends"),
+        ("CONCATENATION", set_options(fusedActivationFunction=schema.ActivationFunctionType.RELU), "RELU"),
+        ("STRIDED_SLICE", set_options(offset=True), "ends"),
     ],
 )
 def test_options_that_are_not_supported_are_named(kind: str, change: Any, word: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs, tensors_of
 from network.host_network import Build
-from network.network_models import chain, edit
+from network.network_models import chain, edit, set_quantisation, set_tensor
 from network.target_network import POOLS, program, run
 from network.test_reader import model_error
 
@@ -177,7 +177,7 @@ def _bias_of_32_bits(tree: Any) -> None:
 
 REFUSED: dict[str, tuple[bytes, str, str]] = {
     "a zero point": (
-        edit(conv(), lambda tree: setattr(tree.subgraphs[0].tensors[0].quantization, "zeroPoint", [3])),
+        edit(conv(), set_quantisation(0, zeroPoint=[3])),
         "N6-NET-006",
         "'input' (int16) has the zero point 3",
     ),
@@ -194,15 +194,13 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "shapes that do not broadcast": (
         edit(
             models.elementwise("ADD", (1, 5, 4), (1, 5, 4), (IN, OUT, MIDDLE)),
-            lambda tree: setattr(tree.subgraphs[0].tensors[1], "shape", [1, 4, 5]),
+            set_tensor(1, shape=[1, 4, 5]),
         ),
         "N6-NET-007",
         "do not broadcast",
     ),
     "a softmax of another scale": (
-        edit(
-            models.softmax(1, 9, IN), lambda tree: setattr(tree.subgraphs[0].tensors[1].quantization, "scale", [0.01])
-        ),
+        edit(models.softmax(1, 9, IN), set_quantisation(1, scale=[0.01])),
         "N6-NET-006",
         "1/32768",
     ),
@@ -210,7 +208,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "a function of another scale": (
         edit(
             models.function("TANH", (1, 9), IN),
-            lambda tree: setattr(tree.subgraphs[0].tensors[1].quantization, "scale", [0.01]),
+            set_quantisation(1, scale=[0.01]),
         ),
         "N6-NET-006",
         "2^-15",

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import one_op_models as ops
 import pytest
-from ai_edge_litert import schema_py_generated as schema
 from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs
 from network.host_network import Build, HostNetwork
-from network.network_models import chain, edit
+from network.network_models import chain, edit, freeze, set_operator
 
 IN = Quantisation(0.05, 3)
 OUT = Quantisation(0.11, -7)
@@ -234,23 +233,14 @@ def test_a_tensor_inside_can_be_an_output_too(host_network: Build) -> None:
 
 
 def test_a_constant_operand_of_an_add_comes_from_the_weights(host_network: Build) -> None:
-    def freeze(tree: Any) -> None:
-        buffer = schema.BufferT()
-        buffer.data = np.arange(30, dtype=np.uint8)
-        tree.buffers.append(buffer)
-        tree.subgraphs[0].tensors[1].buffer = len(tree.buffers) - 1
-        tree.subgraphs[0].inputs = [0]
-
-    model = edit(ops.add((1, 30), (1, 30), IN, IN, OUT), freeze)
+    model = edit(ops.add((1, 30), (1, 30), IN, IN, OUT), freeze(1, np.arange(30, dtype=np.int8)))
     network = host_network(model)
     assert network.artifacts.initializers[0].bytes == 30
     assert_equal_everywhere(network, model, random_inputs(model, 1))
 
 
 def test_a_fully_connected_layer_without_bias(host_network: Build) -> None:
-    model = edit(
-        fully_connected(per_channel=True), lambda tree: setattr(tree.subgraphs[0].operators[0], "inputs", [0, 1])
-    )
+    model = edit(fully_connected(per_channel=True), set_operator(inputs=[0, 1]))
     assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
 
 

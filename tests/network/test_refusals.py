@@ -21,7 +21,7 @@ from n6build.compile.reference.refusals import nearest_change
 from one_op_models import Quantisation
 
 from network.host_network import extflash
-from network.network_models import chain, edit
+from network.network_models import Change, chain, edit
 from network.test_reader import IN, OUT, conv, model_error
 
 
@@ -127,9 +127,7 @@ def _float16_weights(tree: Any) -> None:
         (_float16_weights, "has float16 weights and computes with float32; "),
     ],
 )
-def test_what_has_to_be_converted_again_comes_with_the_lines_for_it(
-    change: Callable[[Any], None], begin: str, tmp_path: Path
-) -> None:
+def test_what_has_to_be_converted_again_comes_with_the_lines_for_it(change: Change, begin: str, tmp_path: Path) -> None:
     error = model_error(float_model(change), tmp_path)
     assert (error.id, error.what.startswith(begin)) == ("N6-NET-004", True), error.what
     _, *program = _lines(error)
@@ -138,7 +136,7 @@ def test_what_has_to_be_converted_again_comes_with_the_lines_for_it(
     assert [line for line in program if "representative_dataset" in line]
 
 
-def _make(position: int, code: int, custom: bytes | None = None) -> Callable[[Any], None]:
+def _make(position: int, code: int, custom: bytes | None = None) -> Change:
     def change(tree: Any) -> None:
         found = tree.operatorCodes[position]
         found.builtinCode, found.deprecatedBuiltinCode = code, min(code, 127)
@@ -216,7 +214,7 @@ def test_a_model_of_100_mb(tmp_path: Path) -> None:
     assert weights.count(b"\x05") >= 1
 
 
-def _shapes(*shapes: tuple[int, list[int]]) -> Callable[[Any], None]:
+def _shapes(*shapes: tuple[int, list[int]]) -> Change:
     def change(tree: Any) -> None:
         for position, shape in shapes:
             tree.subgraphs[0].tensors[position].shape = shape

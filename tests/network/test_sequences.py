@@ -15,10 +15,11 @@ from n6build.base.errors import N6Error
 from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 from one_op_models import Quantisation
+from uint8_models import to_uint8
 
 from network.equality import assert_equal_everywhere, assert_equal_in_every_inference, random_inputs
 from network.host_network import Build, extflash, noextmem
-from network.network_models import chain, edit
+from network.network_models import chain, edit, set_operator, set_options, set_quantisation, set_tensor
 
 IN = Quantisation(0.05, 3)
 HIDDEN = Quantisation(0.0075, -9)
@@ -90,25 +91,7 @@ STREAMING = {
 MODELS = {"lstm": lstm(), "two LSTMs": two_layers(), "SVDF": svdf(), "wake word": wake_word(), **STREAMING}
 
 
-def _of_uint8(model: bytes) -> bytes:
-    """Return a model of int8 as one of uint8.
-
-    Values and zero points are larger by 128.
-    """
-
-    def change(tree: Any) -> None:
-        for tensor in (each for graph in tree.subgraphs for each in graph.tensors):
-            if tensor.type == schema.TensorType.INT8:
-                tensor.type = schema.TensorType.UINT8
-                tensor.quantization.zeroPoint = [int(zero) + 128 for zero in tensor.quantization.zeroPoint]
-                data = tree.buffers[tensor.buffer].data
-                if tensor.buffer and data is not None:
-                    tree.buffers[tensor.buffer].data = np.asarray(data).astype(np.uint8) ^ np.uint8(128)
-
-    return edit(model, change)
-
-
-STREAMING_UINT8 = {name: _of_uint8(model) for name, model in STREAMING.items()}
+STREAMING_UINT8 = {name: to_uint8(model) for name, model in STREAMING.items()}
 
 
 @pytest.mark.parametrize("name", STREAMING_UINT8)
@@ -149,25 +132,6 @@ def test_an_operator_alone(host_network: Build, name: str) -> None:
         assert tensors == 1
 
 
-def _other_depth(tree: Any) -> None:
-    tree.subgraphs[0].tensors[1].shape = [1, 2, 9, 7]
-
-
-def _other_width(tree: Any) -> None:
-    tree.subgraphs[0].tensors[2].shape = [1, 4, 4, 5]
-
-
-def _rank_of_three(tree: Any) -> None:
-    tree.subgraphs[0].operators[0].builtinOptions.rank = 3
-
-
-def _variable(index: int, is_variable: bool) -> Callable[[Any], None]:
-    def change(tree: Any) -> None:
-        tree.subgraphs[0].tensors[index].isVariable = is_variable
-
-    return change
-
-
 def _input(place: int, tensor: int) -> Callable[[Any], None]:
     def change(tree: Any) -> None:
         operator = tree.subgraphs[0].operators[0]
@@ -176,51 +140,12 @@ def _input(place: int, tensor: int) -> Callable[[Any], None]:
     return change
 
 
-def _scale(tensor: int, scale: float) -> Callable[[Any], None]:
-    def change(tree: Any) -> None:
-        tree.subgraphs[0].tensors[tensor].quantization.scale = [scale]
-
-    return change
-
-
-def _without_intermediates(tree: Any) -> None:
-    tree.subgraphs[0].operators[0].intermediates = []
-
-
 def _state_as_input(tree: Any) -> None:
     tree.subgraphs[0].inputs = [0, 13]
 
 
-def _relu(tree: Any) -> None:
-    tree.subgraphs[0].operators[0].builtinOptions.fusedActivationFunction = schema.ActivationFunctionType.RELU
-
-
 def _axis_outside(tree: Any) -> None:
     tree.buffers[tree.subgraphs[0].tensors[1].buffer].data = np.array([7], np.int32).view(np.uint8)
-
-
-def _operator(graph: int, position: int, **members: Any) -> Callable[[Any], None]:
-    """Change an operator of a model."""
-
-    def change(tree: Any) -> None:
-        for name, value in members.items():
-            setattr(tree.subgraphs[graph].operators[position], name, value)
-
-    return change
-
-
-def _variable_name(graph: int, position: int, name: str) -> Callable[[Any], None]:
-    def change(tree: Any) -> None:
-        tree.subgraphs[graph].operators[position].builtinOptions.sharedName = name
-
-    return change
-
-
-def _called(subgraph: int) -> Callable[[Any], None]:
-    def change(tree: Any) -> None:
-        tree.subgraphs[0].operators[0].builtinOptions.initSubgraphIndex = subgraph
-
-    return change
 
 
 def _called_as_well(subgraph: int) -> Callable[[Any], None]:
@@ -256,7 +181,7 @@ REFUSED = {
     ),
     "a variable without first value": (
         streaming.ring(),
-        _variable_name(1, 0, "other"),
+        set_options(0, 1, sharedName="other"),
         "N6-NET-008",
         ("'ring' has no",),
     ),
@@ -268,31 +193,51 @@ REFUSED = {
     ),
     "a first value that is computed": (streaming.ring(), _first_that_is_computed, "N6-NET-008", ("is no constant",)),
     "a subgraph for something else": (streaming.ring(), _another_subgraph, "N6-NET-008", ("3 subgraphs",)),
-    "a first subgraph that is not called": (streaming.ring(), _called(7), "N6-NET-008", ("2 subgraphs",)),
+    "a first subgraph that is not called": (
+        streaming.ring(),
+        set_options(initSubgraphIndex=7),
+        "N6-NET-008",
+        ("2 subgraphs",),
+    ),
     "a first subgraph that is missing": (streaming.ring(), _called_as_well(7), "N6-NET-002", ("no subgraph 7 of 2",)),
-    "a subgraph that calls itself": (streaming.ring(), _called(0), "N6-NET-008", ("2 subgraphs",)),
-    "a variable without handle": (streaming.ring(), _operator(0, 2, inputs=[0]), "N6-NET-002", ("no handle",)),
+    "a subgraph that calls itself": (
+        streaming.ring(),
+        set_options(initSubgraphIndex=0),
+        "N6-NET-008",
+        ("2 subgraphs",),
+    ),
+    "a variable without handle": (streaming.ring(), set_operator(2, inputs=[0]), "N6-NET-002", ("no handle",)),
     "a variable that is read twice at once": (
         streaming.ring(),
-        _operator(0, 2, outputs=[2, 0]),
+        set_operator(2, outputs=[2, 0]),
         "N6-NET-002",
         ("2 outputs",),
     ),
     "a variable of two scales": (
         streaming.ring(),
-        _scale(2, 0.2),
+        set_quantisation(2, scale=[0.2]),
         "N6-NET-006",
         ("'ring' has another type, shape or scale",),
     ),
-    "a state that is none": (lstm(), _variable(13, False), "N6-NET-002", ("tensor 13 before",)),
-    "a variable elsewhere": (lstm(), _variable(1, True), "N6-NET-002", ("'weights0'", "constant")),
+    "a state that is none": (lstm(), set_tensor(13, isVariable=False), "N6-NET-002", ("tensor 13 before",)),
+    "a variable elsewhere": (lstm(), set_tensor(1, isVariable=True), "N6-NET-002", ("'weights0'", "constant")),
     "a state that is an input": (lstm(), _state_as_input, "N6-NET-002", ("variable",)),
     "a projection": (lstm(), _input(16, 1), "N6-NET-007", ("projection",)),
     "peepholes": (lstm(), _input(9, 14), "N6-NET-007", ("'cell state'",)),
     "three gates": (lstm(), _input(1, -1), "N6-NET-007", ("not 24",)),
-    "a scale of the cells": (lstm(), _scale(14, 0.001), "N6-NET-006", ("'cell state' (int16)", "power of two")),
-    "no scale of the output": (lstm(), _without_intermediates, "N6-NET-006", ("intermediate tensor 4",)),
-    "another activation": (lstm(), _relu, "N6-NET-008", ("TANH",)),
+    "a scale of the cells": (
+        lstm(),
+        set_quantisation(14, scale=[0.001]),
+        "N6-NET-006",
+        ("'cell state' (int16)", "power of two"),
+    ),
+    "no scale of the output": (lstm(), set_operator(intermediates=[]), "N6-NET-006", ("intermediate tensor 4",)),
+    "another activation": (
+        lstm(),
+        set_options(fusedActivationFunction=schema.ActivationFunctionType.RELU),
+        "N6-NET-008",
+        ("TANH",),
+    ),
     "an axis": (OTHERS["mean over time"], _axis_outside, "N6-NET-007", ("'axes' (int32)", "[7]", "3 dimensions")),
     "axes in three places": (
         ops.reduction("MEAN", (2, 3, 2, 3, 2), (0, 2, 4), IN, IN),
@@ -301,11 +246,26 @@ REFUSED = {
         ("three groups",),
     ),
     "an axis to search": (OTHERS["index of the smallest"], _axis_outside, "N6-NET-007", ("'axis' (int32)",)),
-    "another scale of the largest": (OTHERS["largest"], _scale(2, 0.01), "N6-NET-006", ("same scale",)),
-    "another scale of log softmax": (OTHERS["log softmax"], _scale(1, 0.01), "N6-NET-006", ("1/16 and 127",)),
-    "matrices": (OTHERS["attention"], _other_depth, "N6-NET-007", ("[1, 2, 9, 7]", "do not fit")),
-    "a transposed convolution": (OTHERS["transposed convolution"], _other_width, "N6-NET-007", ("does not lead to",)),
-    "the rank of an SVDF": (svdf(), _rank_of_three, "N6-NET-007", ("8 filters of rank 3",)),
+    "another scale of the largest": (
+        OTHERS["largest"],
+        set_quantisation(2, scale=[0.01]),
+        "N6-NET-006",
+        ("same scale",),
+    ),
+    "another scale of log softmax": (
+        OTHERS["log softmax"],
+        set_quantisation(1, scale=[0.01]),
+        "N6-NET-006",
+        ("1/16 and 127",),
+    ),
+    "matrices": (OTHERS["attention"], set_tensor(1, shape=[1, 2, 9, 7]), "N6-NET-007", ("[1, 2, 9, 7]", "do not fit")),
+    "a transposed convolution": (
+        OTHERS["transposed convolution"],
+        set_tensor(2, shape=[1, 4, 4, 5]),
+        "N6-NET-007",
+        ("does not lead to",),
+    ),
+    "the rank of an SVDF": (svdf(), set_options(rank=3), "N6-NET-007", ("8 filters of rank 3",)),
 }
 
 

@@ -22,7 +22,7 @@ from uint8_models import to_uint8
 
 from network.equality import random_inputs, tensors_of
 from network.host_network import Build, HostNetwork
-from network.network_models import chain, edit
+from network.network_models import chain, edit, set_quantisation
 from network.target_network import POOLS, program, run
 from network.test_reader import model_error
 
@@ -181,11 +181,7 @@ def test_one_operator_that_cannot_be_done_does_not_condemn_the_others(tmp_path: 
 
 
 def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
-    def two_scales(tree: object) -> None:
-        tree.subgraphs[0].tensors[1].quantization.scale = [0.1] * 5  # type: ignore[attr-defined]
-        tree.subgraphs[0].tensors[1].quantization.zeroPoint = [128] * 5  # type: ignore[attr-defined]
-
-    error = model_error(edit(to_uint8(conv()), two_scales), tmp_path)
+    error = model_error(edit(to_uint8(conv()), set_quantisation(1, scale=[0.1] * 5, zeroPoint=[128] * 5)), tmp_path)
     assert (error.id, "'weights' (uint8) has 5 scales" in error.what) == ("N6-NET-006", True)
 
 
