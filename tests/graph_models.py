@@ -44,8 +44,8 @@ class Graph:
         self.tree = model_of(())
         self.tensors = self.tree.subgraphs[0].tensors
 
-    def input(self, shape: tuple[int, ...], scale: float = 0.02, zero_point: int = -3) -> Value:
-        value = self._value(shape, scale, zero_point)
+    def input(self, shape: tuple[int, ...], scale: float = 0.02, zero_point: int = -3, dtype: str = "float32") -> Value:
+        value = self._value(shape, scale, zero_point, dtype=dtype)
         self.inputs.append(value.index)
         return value
 
