@@ -33,7 +33,7 @@ def of_images(model: bytes, count: int = 3) -> bytes:
 TFLITE = {
     "average pool": ops.pool_2d("AVERAGE", (9, 7, 4), (3, 2), (2, 2), IN),
     "max pool": ops.pool_2d("MAX", (9, 7, 4), (3, 3), (1, 2), IN),
-    "int16 average pool": int16_models.pool_2d("AVERAGE", (9, 7, 4), (3, 2), (2, 1), 0.001),
+    "int16 average pool": int16_models.pool_2d("AVERAGE", (9, 7, 4), (3, 2), (2, 1), Quantisation(0.001)),
     "resize": movement_models.resize("ResizeBilinear", (5, 4), (9, 7), 3, half_pixel_centers=True),
     "resize to the nearest": movement_models.resize("ResizeNearestNeighbor", (5, 4), (9, 7), 3),
 }
