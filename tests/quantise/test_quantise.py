@@ -91,7 +91,7 @@ def test_the_ranges_are_those_that_the_library_finds_with_all_samples_at_once(me
 
 def test_the_float_model_has_learned_its_classes() -> None:
     trained = classifier()
-    session = onnxruntime.InferenceSession(trained.model.SerializeToString())
+    session = onnxruntime.InferenceSession(trained.model)
     (found,) = session.run(None, {"picture": trained.samples})
     assert 0.85 < (found.argmax(axis=1) == trained.labels).mean() < 1
 
@@ -139,7 +139,7 @@ def test_excluded_nodes_stay_float(tmp_path: Path) -> None:
 
 def test_other_outputs_and_open_sizes_are_fixed_with_a_line(tmp_path: Path) -> None:
     trained = classifier()
-    model = onnx.ModelProto.FromString(trained.model.SerializeToString())
+    model = onnx.load_model_from_string(trained.model)
     for axis, name in ((2, "height"), (3, "width")):
         model.graph.input[0].type.tensor_type.shape.dim[axis].dim_param = name
     trained.save(tmp_path, 16)
