@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+from n6build.base.errors import N6Error
+from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
 from one_op_models import buffer_of, packed, tree_of
+
+from network.host_network import extflash
 
 ROOT = Path(__file__).parents[2]
 Change = Callable[[Any], None]
@@ -53,6 +58,19 @@ def chain(*models: bytes) -> bytes:
         result.operatorCodes += tree.operatorCodes
     graph.outputs = [int(graph.operators[-1].outputs[0])]
     return packed(result)
+
+
+def model_error(model: bytes, folder: Path) -> N6Error:
+    """Return the error that refuses a model: one with a hint, which leaves no files."""
+    file = folder / "subject.tflite"
+    file.write_bytes(model)
+    out = folder / "out"
+    with pytest.raises(N6Error) as caught:
+        compile_network(file, extflash(), out)
+    assert not out.exists(), "a failed compilation left files"
+    assert caught.value.where == "subject.tflite"
+    assert caught.value.hint
+    return caught.value
 
 
 def set_tensor(index: int, **members: object) -> Change:

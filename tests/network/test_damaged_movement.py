@@ -18,7 +18,7 @@ from n6build.compile.reference.compile_model import compile_network
 from one_op_models import pad
 
 from network.host_network import extflash
-from network.network_models import edit, set_options, set_quantisation
+from network.network_models import edit, model_error, set_options, set_quantisation
 
 SUBJECTS = {
     "TRANSPOSE": ops.transpose((1, 5, 7, 3), (0, 3, 1, 2)),
@@ -52,20 +52,13 @@ SUBJECTS = {
 }
 
 
-def _refusal(model: bytes, folder: Path) -> N6Error:
-    (folder / "model.tflite").write_bytes(model)
-    with pytest.raises(N6Error) as caught:
-        compile_network(folder / "model.tflite", extflash(), folder / "out")
-    return caught.value
-
-
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_an_output_of_another_size_is_refused(name: str, tmp_path: Path) -> None:
     def enlarge(tree: Any) -> None:
         shape = tree.subgraphs[0].tensors[-1].shape
         tree.subgraphs[0].tensors[-1].shape = [*shape[:-1], int(shape[-1]) + 1]
 
-    error = _refusal(edit(SUBJECTS[name], enlarge), tmp_path)
+    error = model_error(edit(SUBJECTS[name], enlarge), tmp_path)
     assert error.id == "N6-NET-007"
     assert f"({name})" in error.what and "output" in error.what
     assert error.hint
@@ -114,12 +107,12 @@ NUMBERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_that_do_not_fit_are_refused(name: str, tmp_path: Path) -> None:
     kind, change = NUMBERS[name]
-    error = _refusal(edit(SUBJECTS[kind], change), tmp_path)
+    error = model_error(edit(SUBJECTS[kind], change), tmp_path)
     assert (error.id, f"({kind})" in error.what, bool(error.hint)) == ("N6-NET-007", True, True)
 
 
 def test_a_concatenation_of_other_scales_is_refused(tmp_path: Path) -> None:
-    error = _refusal(edit(SUBJECTS["CONCATENATION"], set_quantisation(2, scale=[0.07])), tmp_path)
+    error = model_error(edit(SUBJECTS["CONCATENATION"], set_quantisation(2, scale=[0.07])), tmp_path)
     assert (error.id, "'input2'" in error.what) == ("N6-NET-006", True)
 
 
@@ -131,7 +124,7 @@ def test_scales_that_no_source_can_hold_are_refused(scale: float, tmp_path: Path
         tree.subgraphs[0].tensors[0].quantization.zeroPoint = [0]
 
     for dtype in (np.int8, np.int32):
-        error = _refusal(edit(ops.transpose((1, 5, 3), (0, 2, 1), dtype), spoil), tmp_path)
+        error = model_error(edit(ops.transpose((1, 5, 3), (0, 2, 1), dtype), spoil), tmp_path)
         assert (error.id, "'input'" in error.what) == ("N6-NET-006", True)
 
 
@@ -143,7 +136,7 @@ def test_a_padding_of_another_type_is_refused(tmp_path: Path) -> None:
         tensor.type = schema.TensorType.INT32
         tree.buffers[tensor.buffer].data = np.frombuffer(np.array([3], np.int32).tobytes(), np.uint8)
 
-    error = _refusal(edit(model, widen), tmp_path)
+    error = model_error(edit(model, widen), tmp_path)
     assert (error.id, "'value' (int32)" in error.what) == ("N6-NET-007", True)
 
 
@@ -165,13 +158,13 @@ def test_elements_without_a_scale_are_moved(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_are_not_supported_are_named(kind: str, change: Any, word: str, tmp_path: Path) -> None:
-    error = _refusal(edit(SUBJECTS[kind], change), tmp_path)
+    error = model_error(edit(SUBJECTS[kind], change), tmp_path)
     assert (error.id, word in error.what, bool(error.hint)) == ("N6-NET-008", True, True)
 
 
 def test_a_shape_that_leaves_the_network_is_refused(tmp_path: Path) -> None:
     model = ops.operator("Shape", [ops.activation((1, 3, 4))], dtype=np.int32, outType=schema.TensorType.INT32)
-    error = _refusal(model, tmp_path)
+    error = model_error(model, tmp_path)
     assert (error.id, "(SHAPE)" in error.what) == ("N6-NET-007", True)
 
 

@@ -19,9 +19,8 @@ from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs, tensors_of
 from network.host_network import Build
-from network.network_models import chain, edit, set_quantisation, set_tensor
+from network.network_models import chain, edit, model_error, set_quantisation, set_tensor
 from network.target_network import POOLS, program, run
-from network.test_reader import model_error
 
 SHAPE = (9, 7, 4)
 IN, MIDDLE, OUT = Quantisation(0.0004), Quantisation(0.0013), Quantisation(0.0009)

@@ -8,7 +8,6 @@ import elementwise_models as ops
 import numpy as np
 import pytest
 import reference_interpreter
-from n6build.base.errors import N6Error
 from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kernel_call import Constant, KernelCall
 from n6build.compile.reference.kinds import KINDS
@@ -19,7 +18,7 @@ from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, random_inputs
 from network.host_network import Build
-from network.network_models import chain
+from network.network_models import chain, model_error
 
 EVERY = np.arange(-128, 128, dtype=np.int8)
 MODELS = 150
@@ -156,7 +155,5 @@ def test_a_root_of_a_negative_number_is_that_of_zero(operator: str, tmp_path: Pa
         ),
     ],
 )
-def test_what_the_reference_resolver_cannot_compute_is_refused(model: bytes, what: str, host_network: Build) -> None:
-    with pytest.raises(N6Error) as caught:
-        host_network(model)
-    assert what in str(caught.value)
+def test_what_the_reference_resolver_cannot_compute_is_refused(model: bytes, what: str, tmp_path: Path) -> None:
+    assert what in model_error(model, tmp_path).what

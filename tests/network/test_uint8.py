@@ -22,9 +22,8 @@ from uint8_models import to_uint8
 
 from network.equality import random_inputs, tensors_of
 from network.host_network import Build, HostNetwork
-from network.network_models import chain, edit, set_quantisation
+from network.network_models import chain, edit, model_error, set_quantisation
 from network.target_network import POOLS, program, run
-from network.test_reader import model_error
 
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 SHAPE = (9, 7, 4)
