@@ -153,38 +153,40 @@ class Graph:
     def conv(
         self, source: Value, channels: int, size: int = 3, stride: int = 1, activation: str = "NONE", dilation: int = 1
     ) -> Value:
-        _, height, width, depth = source.shape
-        return self.add(
-            "CONV_2D",
-            [source, *self.weights((channels, size, size, depth), 0, source)],
-            (1, -(-height // stride), -(-width // stride), channels),
-            self.spread(activation),
-            table="Conv2D",
-            padding="SAME",
-            strideH=stride,
-            strideW=stride,
-            dilationHFactor=dilation,
-            dilationWFactor=dilation,
-            fusedActivationFunction=activation,
-        )
+        operands = [source, *self.weights((channels, size, size, source.shape[3]), 0, source)]
+        return self._slide("CONV_2D", operands, channels, stride, activation, dilation, table="Conv2D")
 
     def depthwise(
         self, source: Value, size: int = 3, stride: int = 1, activation: str = "NONE", dilation: int = 1
     ) -> Value:
-        _, height, width, depth = source.shape
+        depth = source.shape[3]
+        operands = [source, *self.weights((1, size, size, depth), 3, source)]
+        options = {"table": "DepthwiseConv2D", "depthMultiplier": 1}
+        return self._slide("DEPTHWISE_CONV_2D", operands, depth, stride, activation, dilation, **options)
+
+    def _slide(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        channels: int,
+        stride: int,
+        activation: str,
+        dilation: int,
+        **options: Any,
+    ) -> Value:
+        _, height, width, _ = operands[0].shape
         return self.add(
-            "DEPTHWISE_CONV_2D",
-            [source, *self.weights((1, size, size, depth), 3, source)],
-            (1, -(-height // stride), -(-width // stride), depth),
+            name,
+            operands,
+            (1, -(-height // stride), -(-width // stride), channels),
             self.spread(activation),
-            table="DepthwiseConv2D",
             padding="SAME",
             strideH=stride,
             strideW=stride,
-            depthMultiplier=1,
             dilationHFactor=dilation,
             dilationWFactor=dilation,
             fusedActivationFunction=activation,
+            **options,
         )
 
     def dense(self, source: Value, channels: int, activation: str = "NONE") -> Value:

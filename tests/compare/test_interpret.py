@@ -18,6 +18,7 @@ import pytest
 import reference_interpreter
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from movement_models import random_inputs
 from n6build.base.errors import N6Error
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.judge.compare.interpret import interpret, ports_of, reference_rows
@@ -38,15 +39,6 @@ YAMNET = "npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx"
 REID = "npu/reid-mobilenetv2-core-3.0/mobilenetv2_a100_256_128_fft_int8.tflite"
 
 
-def random_inputs(model: Path, seed: int = 1) -> list[NDArray[np.generic]]:
-    rng = np.random.default_rng(seed)
-    details = reference_interpreter.load(model.read_bytes()).get_input_details()
-    return [
-        rng.integers(np.iinfo(each["dtype"]).min, np.iinfo(each["dtype"]).max + 1, each["shape"]).astype(each["dtype"])
-        for each in details
-    ]
-
-
 def check_order(tensors: tuple[ReferenceTensor, ...]) -> None:
     names: list[str] = []
     for each in tensors:
@@ -63,7 +55,7 @@ def check_order(tensors: tuple[ReferenceTensor, ...]) -> None:
 
 @pytest.mark.parametrize("model", network_models.own_models(), ids=lambda path: path.stem)
 def test_every_tensor_of_a_tflite_file_is_that_of_the_reference_resolver(model: Path) -> None:
-    inputs = random_inputs(model)
+    inputs = random_inputs(model.read_bytes(), 1)
     oracle = reference_interpreter.load(model.read_bytes(), preserve_all_tensors=True)
     for detail, values in zip(oracle.get_input_details(), inputs, strict=True):
         oracle.set_tensor(detail["index"], values)
@@ -102,7 +94,7 @@ def test_an_operator_with_two_operands_names_both(tmp_path: Path) -> None:
     quantisation = one_op_models.Quantisation(0.5, 3)
     model = tmp_path / "add.tflite"
     model.write_bytes(one_op_models.add((1, 4), (1, 4), quantisation, quantisation, quantisation))
-    inputs = random_inputs(model)
+    inputs = random_inputs(model.read_bytes(), 1)
     tensors = interpret(model, inputs)
     assert tensors[-1].operator == "ADD"
     assert len(tensors[-1].inputs) == len(inputs)
@@ -201,7 +193,7 @@ def test_yamnet_has_its_27_convolutions() -> None:
 
 def test_reid_has_every_tensor_of_the_reference_resolver() -> None:
     model = sample(REID)
-    inputs = random_inputs(model)
+    inputs = random_inputs(model.read_bytes(), 1)
     tensors = interpret(model, inputs)
     check_order(tensors)
     assert tensors[0].type == "uint8"
@@ -307,7 +299,7 @@ def test_tensors_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
     model = tmp_path / "net.tflite"
     model.write_bytes(network_models.edit(KEYWORD.read_bytes(), call_alike))
-    check_order(interpret(model, random_inputs(model)))
+    check_order(interpret(model, random_inputs(model.read_bytes(), 1)))
 
 
 # Each example starts a process that loads an interpreter.
@@ -317,7 +309,7 @@ def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(
     tmp_path: Path, data: st.DataObject, kind: str
 ) -> None:
     whole = KEYWORD.read_bytes() if kind == "tflite" else qdq_convolution()
-    inputs = random_inputs(KEYWORD) if kind == "tflite" else [np.zeros((1, 2, 5, 5), np.float32)]
+    inputs = random_inputs(KEYWORD.read_bytes(), 1) if kind == "tflite" else [np.zeros((1, 2, 5, 5), np.float32)]
     damaged = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 6))):
         damaged[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))

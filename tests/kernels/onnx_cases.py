@@ -8,11 +8,10 @@ from typing import Any
 import float_islands
 import numpy as np
 from n6build.compile.reference.graph import Graph, Operator, Tensor
-from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kernel_call import KernelCall
 from n6build.compile.reference.kinds import KINDS, ONNX_KINDS, TFLITE_KINDS
-from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.compile.reference.operands import operands_of
+from network.onnx_equality import onnx_graph
 from numpy.typing import NDArray
 from qdq_models import Layers, Scale
 
@@ -40,11 +39,7 @@ def random_case(kernel: str, rng: Random) -> Case:
 
 def _graph(model: bytes) -> Graph:
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.onnx"
-        file.write_bytes(model)
-        graph = read_onnx_graph(file)
-    check_graph(graph, file.name)
-    return graph
+        return onnx_graph(model, Path(folder))
 
 
 def _values(tensor: Tensor, rng: Random) -> NDArray[np.generic]:
@@ -126,16 +121,10 @@ def _quantize(layers: Layers, rng: Random) -> bytes:
     return layers.model([layers.input((1, int(rng.integers(1, 100))), Scale(0.05, int(rng.integers(-128, 128))))])
 
 
-def _softmax(layers: Layers, rng: Random) -> bytes:
+def _softmax(layers: Layers, rng: Random) -> str:
     scale = layers.any_scale(10 ** rng.uniform(-3, 0))
     name = layers.input((int(rng.integers(1, 5)), int(rng.integers(1, 70))), scale)
-    return layers.model(layers.node("Softmax", [name], axis=-1))
-
-
-def _quantised_softmax(layers: Layers, rng: Random) -> bytes:
-    scale = layers.any_scale(10 ** rng.uniform(-3, 0))
-    name = layers.input((int(rng.integers(1, 5)), int(rng.integers(1, 70))), scale)
-    return layers.model([layers.operator("Softmax", [name], layers.any_scale(1 / 256), axis=-1)])
+    return layers.node("Softmax", [name], axis=-1)[0]
 
 
 def _mean(layers: Layers, rng: Random) -> bytes:
@@ -284,8 +273,8 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "real_resize": _resize,
     "qlinear_batch_matmul": _matmul,
     "qlinear_quantize": _quantize,
-    "qlinear_softmax": _quantised_softmax,
-    "real_softmax": _softmax,
+    "qlinear_softmax": lambda layers, rng: layers.model([layers.qdq(_softmax(layers, rng), layers.any_scale(1 / 256))]),
+    "real_softmax": lambda layers, rng: layers.model([_softmax(layers, rng)]),
     "real_table": _table,
     "float_function": _of_real(*map(_of_node, (*_FUNCTIONS, *_MORE_FUNCTIONS)), _of_node("Pow", np.float32(1.7))),
     "float_reduce": _of_real(

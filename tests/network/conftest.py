@@ -1,12 +1,14 @@
 """Models and host builds that several tests of the network compiler share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from n6build.compile.memory_pools import MemoryPool
 
 from network.host_network import Build, HostNetwork, extflash
-from network.target_network import kernels_archive
+from network.network_models import as_file
+from network.target_network import POOLS, BuildTarget, TargetNetwork, kernels_archive
 
 
 @pytest.fixture(scope="session")
@@ -30,9 +32,18 @@ def host_network(tmp_path: Path, objects_folder: Path) -> Build:
         made += 1
         folder = tmp_path / f"network{made}"
         folder.mkdir()
-        if isinstance(model, bytes):
-            (folder / "model.tflite").write_bytes(model)
-            model = folder / "model.tflite"
-        return HostNetwork(model, extflash() if pools is None else pools, folder, objects_folder)
+        file = as_file(model, folder) if isinstance(model, bytes) else model
+        return HostNetwork(file, extflash() if pools is None else pools, folder, objects_folder)
+
+    return build
+
+
+@pytest.fixture
+def target_network(tmp_path: Path, archive: Path) -> BuildTarget:
+    """Return a function that compiles a model, file or bytes, and links its program for the emulated Cortex-M55."""
+
+    def build(model: Path | bytes, pools: Sequence[MemoryPool] = POOLS) -> TargetNetwork:
+        file = as_file(model, tmp_path) if isinstance(model, bytes) else model
+        return TargetNetwork(file, pools, tmp_path, archive)
 
     return build

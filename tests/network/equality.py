@@ -42,18 +42,6 @@ def _tensors_of(interpreter: Any, inputs: Sequence[NDArray[np.generic]]) -> dict
     }
 
 
-def random_inputs(model: bytes, seed: int) -> list[NDArray[np.generic]]:
-    rng = np.random.default_rng(seed)
-    made: list[NDArray[np.generic]] = []
-    for detail in reference_interpreter.load(model).get_input_details():
-        if detail["dtype"] == np.float32:
-            made.append(rng.normal(0, 3, detail["shape"]).astype(np.float32))
-        else:
-            limits = np.iinfo(detail["dtype"])
-            made.append(rng.integers(limits.min, limits.max + 1, detail["shape"], dtype=detail["dtype"]))
-    return made
-
-
 def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDArray[np.generic]]) -> tuple[int, int]:
     """Check that all tensors are equal; return (tensors, bytes) compared."""
     expected = tensors_of(model, inputs)

@@ -21,6 +21,12 @@ def own_models() -> list[Path]:
     return sorted(path for path in (ROOT / "models").glob("*/*.tflite"))
 
 
+def as_file(model: bytes, folder: Path, name: str = "model.tflite") -> Path:
+    """Write a model, and return its path."""
+    (folder / name).write_bytes(model)
+    return folder / name
+
+
 def edit(model: bytes, change: Callable[[Any], object]) -> bytes:
     """Return the model after `change` of its object tree (schema.ModelT)."""
     tree = tree_of(model)
@@ -62,8 +68,7 @@ def chain(*models: bytes) -> bytes:
 
 def model_error(model: bytes, folder: Path) -> N6Error:
     """Return the error that refuses a model: one with a hint, which leaves no files."""
-    file = folder / "subject.tflite"
-    file.write_bytes(model)
+    file = as_file(model, folder, "subject.tflite")
     out = folder / "out"
     with pytest.raises(N6Error) as caught:
         compile_network(file, extflash(), out)

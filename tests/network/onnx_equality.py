@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+from n6build.compile.reference.graph import Graph
+from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.judge.compare.onnx_interpreter import WEIGHT_QUANTISATION
 from n6build.judge.compare.onnx_plan import has_real_weights, has_unsigned_activations
 from numpy.typing import NDArray
 
 from network.host_network import HostNetwork
+from network.network_models import as_file
 
 Array = NDArray[Any]
 
@@ -90,6 +93,14 @@ def random_onnx_inputs(model: bytes, seed: int, spread: float = 2.0) -> list[Arr
             limits = np.iinfo(dtype)
             made.append(rng.integers(limits.min, limits.max + 1, shape, dtype=dtype))
     return made
+
+
+def onnx_graph(model: bytes, folder: Path) -> Graph:
+    """Return the checked graph of a model."""
+    file = as_file(model, folder, "model.onnx")
+    graph = read_onnx_graph(file)
+    check_graph(graph, file.name)
+    return graph
 
 
 def differing(network: HostNetwork, file: Path, inputs: Sequence[Array]) -> dict[str, int]:

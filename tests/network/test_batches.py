@@ -8,12 +8,12 @@ import movement_models
 import one_op_models as ops
 import pytest
 import reference_interpreter
+from movement_models import random_inputs
 from one_op_models import Quantisation
 from qdq_models import Layers, Qdq, Scale
 
-from network.equality import random_inputs
 from network.host_network import Build
-from network.network_models import edit
+from network.network_models import as_file, edit
 from network.onnx_equality import outputs_of, random_onnx_inputs
 
 IN = Quantisation(0.05, -3)
@@ -71,8 +71,7 @@ ONNX = {
 
 @pytest.mark.parametrize("name", ONNX)
 def test_an_operator_of_onnx(host_network: Build, tmp_path: Path, name: str) -> None:
-    file = tmp_path / "model.onnx"
-    file.write_bytes(ONNX[name])
+    file = as_file(ONNX[name], tmp_path, "model.onnx")
     network = host_network(file)
     for seed in range(3):
         inputs = random_onnx_inputs(ONNX[name], seed)

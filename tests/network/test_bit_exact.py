@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from movement_models import random_inputs
 from numpy.typing import NDArray
 from samples import sample
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build, extflash, noextmem
 from network.network_models import own_models
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import elementwise_models as ops
 import numpy as np
 import pytest
+from movement_models import random_inputs
 from n6build.compile.reference.kinds import all_kernels
 from numpy.typing import NDArray
 from one_op_models import Quantisation, conv_2d
 from slow_rows import slow_rows
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build
 from network.network_models import chain, edit, model_error, set_tensor
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import one_op_models as ops
 import pytest
+from movement_models import random_inputs
 from n6build.base.errors import N6Error
 from n6build.compile.reference.compile_model import compile_network
 from one_op_models import Quantisation, Tensor
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build, extflash
+from network.network_models import as_file
 
 GIVEN = Quantisation(0.0371, 11)
 ANCHORS = np.random.default_rng(37).integers(-128, 128, (1, 30, 4), np.int8)
@@ -66,7 +68,6 @@ def test_a_constant_that_only_an_operator_without_output_reads_is_refused(tmp_pa
     """It would be computed in each inference, which a converter avoids."""
     logistic = Tensor("logistic", ANCHORS.shape, np.int8, Quantisation(1 / 256, -128))
     made = [logistic, Tensor("made", (1, 120), np.int8, logistic.quantisation)]
-    file = tmp_path / "model.tflite"
-    file.write_bytes(model(("LOGISTIC", "", [1], 4), ("RESHAPE", "Reshape", [4, 2], 5), made=made))
+    file = as_file(model(("LOGISTIC", "", [1], 4), ("RESHAPE", "Reshape", [4, 2], 5), made=made), tmp_path)
     with pytest.raises(N6Error, match=r"N6-NET-007: operator 1 \(LOGISTIC\): tensor 'anchors' \(int8\) is a constant"):
         compile_network(file, extflash(), tmp_path)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 from model_families import FAMILIES
+from movement_models import random_inputs
 from slow_rows import slow_rows
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build, extflash, noextmem
 
 

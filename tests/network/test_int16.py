@@ -11,16 +11,14 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from ai_edge_litert import schema_py_generated as schema
-from movement_models import resize
-from n6build.compile.artifacts.read_artifacts import read_artifacts
-from n6build.compile.reference.compile_model import compile_network
+from movement_models import random_inputs, resize
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 
-from network.equality import assert_equal_everywhere, random_inputs, tensors_of
+from network.equality import assert_equal_everywhere, tensors_of
 from network.host_network import Build
 from network.network_models import chain, edit, model_error, set_quantisation, set_tensor
-from network.target_network import POOLS, program, run
+from network.target_network import BuildTarget
 
 SHAPE = (9, 7, 4)
 IN, MIDDLE, OUT = Quantisation(0.0004), Quantisation(0.0013), Quantisation(0.0009)
@@ -157,17 +155,15 @@ def test_accumulators_of_more_than_32_bits(host_network: Build) -> None:
     assert_equal_everywhere(host_network(model), model, [np.full((1, 40_000), 32767, np.int16)])
 
 
-def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
+def test_on_the_virtual_cortex_m55(target_network: BuildTarget) -> None:
     """Every epoch is compared but the last, which makes float32."""
     model = network()
-    (tmp_path / "model.tflite").write_bytes(model)
-    compile_network(tmp_path / "model.tflite", POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
+    compiled = target_network(model)
     inputs = random_inputs(model, 1)
     expected = tensors_of(model, inputs)
-    computed = run(program(tmp_path, archive), artifacts, inputs)
+    computed = compiled.run(inputs)
     wanted = b"".join(
-        expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs if epoch.kind != "Dequantize"
+        expected[epoch.name.rpartition("_")[2]] for epoch in compiled.artifacts.epochs if epoch.kind != "Dequantize"
     )
     assert computed == wanted
 

@@ -8,6 +8,7 @@ import elementwise_models as ops
 import numpy as np
 import pytest
 import reference_interpreter
+from movement_models import random_inputs
 from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kernel_call import Constant, KernelCall
 from n6build.compile.reference.kinds import KINDS
@@ -16,9 +17,9 @@ from n6build.compile.reference.tflite_reader import read_graph
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build
-from network.network_models import chain, model_error
+from network.network_models import as_file, chain, model_error
 
 EVERY = np.arange(-128, 128, dtype=np.int8)
 MODELS = 150
@@ -32,8 +33,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 def table_of(model: bytes, folder: Path) -> NDArray[np.generic]:
     """Return the table of a model's only operator, for -128 to 127."""
-    file = folder / "model.tflite"
-    file.write_bytes(model)
+    file = as_file(model, folder)
     graph = read_graph(file)
     check_graph(graph, file.name)
     (operator,) = graph.operators

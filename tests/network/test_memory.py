@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from memory_models import ModelWriter, mobilenet_v2
+from movement_models import random_inputs
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.reference.compile_model import compile_network
@@ -19,11 +20,11 @@ from n6build.compile.reference.lowering import lower
 from n6build.compile.reference.placement import place
 from n6build.compile.reference.tflite_reader import read_graph
 
-from network.equality import assert_equal_everywhere, random_inputs, tensors_of
+from network.equality import assert_equal_everywhere, tensors_of
 from network.host_network import Build, extflash, noextmem, npu_ram_pools
-from network.network_models import own_models
+from network.network_models import as_file, own_models
 from network.soundness import assert_sound
-from network.target_network import POOLS, program, run
+from network.target_network import POOLS, BuildTarget
 from network.tflm_arena import arena_bytes
 
 KIB = 1 << 10
@@ -34,8 +35,7 @@ EXTERNAL = MemoryPool(
 
 
 def lowered(model: bytes, folder: Path) -> Network:
-    file = folder / "lowered.tflite"
-    file.write_bytes(model)
+    file = as_file(model, folder, "lowered.tflite")
     return lower(read_graph(file), file.name)
 
 
@@ -132,9 +132,8 @@ def test_c_info_and_network_c_say_the_same_of_a_buffer_across_a_border(tmp_path:
 
     Its bytes count as used in the concrete pools.
     """
-    file = tmp_path / "model.tflite"
     writer = ModelWriter()
-    file.write_bytes(writer.model(writer.conv(writer.input(40, 40, 3), 24)))
+    file = as_file(writer.model(writer.conv(writer.input(40, 40, 3), 24)), tmp_path)
     pools = banks(3, 16 * KIB)
     compile_network(file, pools, tmp_path)
     both = read_artifacts(tmp_path, "network")
@@ -271,22 +270,22 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(tmp_path: Pa
     assert_equal_everywhere(network_with_it, model, random_inputs(model, 6))
 
 
-def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(tmp_path: Path, archive: Path) -> None:
+def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(
+    tmp_path: Path, target_network: BuildTarget
+) -> None:
     writer = ModelWriter(8)
     first = writer.conv(writer.input(24, 24, 8), 16, 3)
     wide = [writer.conv(first, 32), writer.depthwise(first)]
     model = writer.model(writer.add(writer.add(first, wide[1]), writer.conv(wide[0], 16)))
-    (tmp_path / "model.tflite").write_bytes(model)
     flash = POOLS[1]
     ram = [MemoryPool(f"ram{n}", f"FLEXRAM{n}", 0x34000000 + n * 0x3000, 0x3000, "ACC_WRITE") for n in range(4)]
-    compile_network(tmp_path / "model.tflite", [*ram, flash], tmp_path)
+    network = target_network(model, [*ram, flash])
     assert " vpool " in (tmp_path / "network.c").read_text()
-    artifacts = read_artifacts(tmp_path, "network")
     inputs = random_inputs(model, 9)
     expected = tensors_of(model, inputs)
     # The outputs come in the order of the epochs, which differs from that of the model.
-    wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs)
-    assert run(program(tmp_path, archive), artifacts, inputs) == wanted
+    wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in network.artifacts.epochs)
+    assert network.run(inputs) == wanted
 
 
 @pytest.mark.parametrize("profile", [extflash, noextmem])

@@ -11,11 +11,9 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from graph_models import Graph
 from movement_models import random_inputs
-from n6build.compile.artifacts.read_artifacts import read_artifacts
-from n6build.compile.reference.compile_model import compile_network
 
 from network.equality import tensors_of
-from network.target_network import POOLS, program, run
+from network.target_network import BuildTarget
 
 
 def _model() -> bytes:
@@ -40,18 +38,15 @@ def _model() -> bytes:
     return graph.bytes(graph.add("QUANTIZE", [end], end.shape, (0.07, 2), table="Quantize"))
 
 
-def test_every_epoch_has_the_reference_s_bits(tmp_path: Path, archive: Path) -> None:
+def test_every_epoch_has_the_reference_s_bits(tmp_path: Path, target_network: BuildTarget) -> None:
     model = _model()
-    (tmp_path / "model.tflite").write_bytes(model)
-    compile_network(tmp_path / "model.tflite", POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
-    elf = program(tmp_path, archive)
-    sent = _sent((tmp_path / "network.c").read_text(), [output.name for output in artifacts.outputs])
+    network = target_network(model)
+    sent = _sent((tmp_path / "network.c").read_text(), [output.name for output in network.artifacts.outputs])
     assert len(sent) == 16
     for seed in range(3):
         inputs = random_inputs(model, seed)
         expected = tensors_of(model, inputs)
-        computed = run(elf, artifacts, inputs)
+        computed = network.run(inputs)
         offset = 0
         for name in sent:
             wanted = expected[name.partition("_")[2].removesuffix("_out_0")]

@@ -19,14 +19,14 @@ from samples import sample
 from slow_rows import telling_rows
 
 from network.host_network import Build, HostNetwork
+from network.network_models import as_file
 from network.onnx_equality import assert_equals_onnxruntime
 
 
 @pytest.fixture
 def onnx_network(host_network: Build, tmp_path: Path) -> Callable[[bytes], tuple[HostNetwork, Path]]:
     def build(model: bytes) -> tuple[HostNetwork, Path]:
-        file = tmp_path / "model.onnx"
-        file.write_bytes(model)
+        file = as_file(model, tmp_path, "model.onnx")
         return host_network(file), file
 
     return build

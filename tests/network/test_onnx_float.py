@@ -9,12 +9,12 @@ import pytest
 import random_islands
 from kernels.graph_on_host import GraphOnHost
 from kernels.host_kernels import HostKernels
-from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from slow_rows import slow_rows, telling_rows
 
 from network.host_network import Build
-from network.onnx_equality import outputs_of, random_onnx_inputs
+from network.network_models import as_file
+from network.onnx_equality import onnx_graph, outputs_of, random_onnx_inputs
 
 Ulps = Callable[[bytes], float]
 
@@ -32,10 +32,7 @@ def ulps(host_kernels: HostKernels, tmp_path: Path) -> Ulps:
     """
 
     def measured(model: bytes) -> float:
-        file = tmp_path / "model.onnx"
-        file.write_bytes(model)
-        graph = read_onnx_graph(file)
-        check_graph(graph, file.name)
+        graph = onnx_graph(model, tmp_path)
         return max(
             float_islands.distance(
                 GraphOnHost(host_kernels, graph).run(inputs := random_onnx_inputs(model, seed)),
@@ -68,8 +65,7 @@ def test_a_whole_network_gives_what_its_graph_gives(
     host_network: Build, host_kernels: HostKernels, tmp_path: Path, name: str
 ) -> None:
     """Memory is shared by buffers, and taken over in place."""
-    file = tmp_path / "model.onnx"
-    file.write_bytes(WHOLE[name])
+    file = as_file(WHOLE[name], tmp_path, "model.onnx")
     network = host_network(file)
     inputs = random_onnx_inputs(WHOLE[name], 0)
     network.trace(inputs)
@@ -90,10 +86,7 @@ def steps(host_kernels: HostKernels, tmp_path: Path) -> Kinds:
     """
 
     def measured(model: bytes) -> tuple[list[str], float]:
-        file = tmp_path / "model.onnx"
-        file.write_bytes(model)
-        graph = read_onnx_graph(file)
-        check_graph(graph, file.name)
+        graph = onnx_graph(model, tmp_path)
         differing = elements = 0
         for seed in range(4):
             inputs = random_onnx_inputs(model, seed)

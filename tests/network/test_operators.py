@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import one_op_models as ops
 import pytest
+from movement_models import random_inputs
 from one_op_models import Quantisation
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build, HostNetwork
 from network.network_models import chain, edit, freeze, set_operator
 

@@ -21,6 +21,7 @@ from one_op_models import Quantisation, Tensor
 from network.host_network import extflash
 from network.network_models import (
     Change,
+    as_file,
     chain,
     edit,
     model_error,
@@ -121,8 +122,7 @@ def test_what_is_refused_is_named(name: str, tmp_path: Path) -> None:
 
 
 def test_a_batch_left_open_is_one(tmp_path: Path) -> None:
-    file = tmp_path / "subject.tflite"
-    file.write_bytes(edit(conv(), set_tensor(0, shapeSignature=[-1, 6, 6, 2])))
+    file = as_file(edit(conv(), set_tensor(0, shapeSignature=[-1, 6, 6, 2])), tmp_path)
     compile_network(file, extflash(), tmp_path / "out")
     assert (tmp_path / "out" / "network.c").is_file()
 
@@ -171,8 +171,7 @@ CPU_S = 5.0
 
 
 def _compiles_or_is_refused(model: bytes, folder: Path) -> None:
-    file = folder / "subject.tflite"
-    file.write_bytes(model)
+    file = as_file(model, folder)
     began = time.process_time()
     try:
         compile_network(file, extflash(), folder / "out")

@@ -11,11 +11,12 @@ import pytest
 import sequence_models as models
 import streaming_models as streaming
 from ai_edge_litert import schema_py_generated as schema
+from movement_models import random_inputs
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import to_uint8
 
-from network.equality import assert_equal_everywhere, assert_equal_in_every_inference, random_inputs
+from network.equality import assert_equal_everywhere, assert_equal_in_every_inference
 from network.host_network import Build, extflash, noextmem
 from network.network_models import chain, edit, model_error, set_operator, set_options, set_quantisation, set_tensor
 

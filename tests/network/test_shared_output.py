@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from memory_models import ModelWriter
+from movement_models import random_inputs
 from n6build.compile.reference.epochs import Network
 from n6build.compile.reference.lowering import lower
 from n6build.compile.reference.placement import place
 from n6build.compile.reference.tflite_reader import read_graph
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere
 from network.host_network import Build, extflash
+from network.network_models import as_file
 from network.soundness import assert_sound
 
 
@@ -27,8 +29,7 @@ def run(host_network: Build, tmp_path: Path) -> Callable[[bytes], Network]:
     """
 
     def compare(model: bytes) -> Network:
-        file = tmp_path / "lowered.tflite"
-        file.write_bytes(model)
+        file = as_file(model, tmp_path, "lowered.tflite")
         network = lower(read_graph(file), file.name)
         assert_sound(place(network, extflash()), network, extflash())
         assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))

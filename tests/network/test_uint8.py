@@ -14,16 +14,15 @@ import one_op_models as ops
 import pytest
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
-from n6build.compile.artifacts.read_artifacts import read_artifacts
-from n6build.compile.reference.compile_model import compile_network
+from movement_models import random_inputs
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import to_uint8
 
-from network.equality import random_inputs, tensors_of
+from network.equality import tensors_of
 from network.host_network import Build, HostNetwork
 from network.network_models import chain, edit, model_error, set_quantisation
-from network.target_network import POOLS, program, run
+from network.target_network import BuildTarget
 
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 SHAPE = (9, 7, 4)
@@ -186,18 +185,15 @@ def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
 
 # Every run covers this by test_on_cortex_m55.py, and the kernels for uint8 by tests/kernels/test_helium_kernels.py.
 @pytest.mark.slow
-def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
+def test_on_the_virtual_cortex_m55(target_network: BuildTarget) -> None:
     """Every epoch is compared, with the Helium kernels."""
     model = to_uint8(classifier(), 101)
-    file = tmp_path / "model.tflite"
-    file.write_bytes(model)
-    compile_network(file, POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
+    network = target_network(model)
     inputs = random_inputs(model, 1)
     expected = tensors_of(model, inputs)
-    computed = run(program(tmp_path, archive), artifacts, inputs)
+    computed = network.run(inputs)
     wanted = b""
-    for epoch in artifacts.epochs:
+    for epoch in network.artifacts.epochs:
         number = epoch.name.rpartition("_")[2]
         if number in expected:
             wanted += (np.frombuffer(expected[number], np.uint8) ^ 128).tobytes()
