@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.compile.reference.compile_model import compile_network
 from numpy.typing import NDArray
@@ -76,6 +77,29 @@ def model_error(model: bytes, folder: Path) -> N6Error:
     assert caught.value.where == "subject.tflite"
     assert caught.value.hint
     return caught.value
+
+
+def mutated(data: st.DataObject, model: bytes, most: int) -> bytes:
+    """Return a model with bytes and words of 32 bits overwritten, some of them by extremes."""
+    made = bytearray(model)
+    for _ in range(data.draw(st.integers(1, most))):
+        position = data.draw(st.integers(0, len(made) - 5))
+        if data.draw(st.booleans()):
+            made[position] = data.draw(st.integers(0, 255))
+        else:
+            extremes = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF, len(made), len(made) - 4)
+            word = data.draw(st.one_of(st.sampled_from(extremes), st.integers(0, 0xFFFFFFFF)))
+            made[position : position + 4] = word.to_bytes(4, "little")
+    return bytes(made)
+
+
+def compile_or_refuse(model: bytes, folder: Path) -> None:
+    """Compile a model, or check that an error of ours refuses it."""
+    try:
+        compile_network(as_file(model, folder), extflash(), folder / "out")
+    except N6Error as error:
+        assert error.id.startswith(("N6-NET-", "N6-FILE-"))
+        assert str(error).isprintable() or "\n" in str(error)
 
 
 def set_tensor(index: int, **members: object) -> Change:
