@@ -16,7 +16,8 @@ from ai_edge_litert.interpreter import Interpreter
 from graph_models import Graph
 from numpy.typing import NDArray
 from one_op_models import packed, tree_of
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_bytes
 
 CLASSES = ("circle", "square", "star", "cross")
 SHAPE = (3, 12, 12)
@@ -81,16 +82,11 @@ def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: b
         make("Flatten", ["r2"], ["flat"], "flatten"),
         make("Gemm", ["flat", "last", "bias"], ["classes"], "dense"),
     ]
-    output, size = ("flat", 288) if features else ("classes", len(CLASSES))
-    graph = helper.make_graph(
-        nodes[:-1] if features else nodes,
-        "net",
-        [helper.make_tensor_value_info("picture", TensorProto.FLOAT, ["batch", *SHAPE])],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", size])],
-        [numpy_helper.from_array(np.asarray(each, np.float32), name) for name, each in values.items()],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12)], ir_version=7)
-    return bytes(model.SerializeToString())
+    constants = {name: np.asarray(each, np.float32) for name, each in values.items()}
+    inputs, outputs = {"picture": ["batch", *SHAPE]}, {"classes": ["batch", len(CLASSES)]}
+    if features:
+        nodes, outputs = nodes[:-1], {"flat": ["batch", 288]}
+    return onnx_bytes(nodes, inputs, outputs, constants, 12, 7)
 
 
 def _least_squares(flat: NDArray[np.float32], classes: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -92,8 +92,9 @@ def test_several_inferences_need_one_start() -> None:
 
 def test_an_operator_with_two_operands_names_both(tmp_path: Path) -> None:
     quantisation = one_op_models.Quantisation(0.5, 3)
-    model = tmp_path / "add.tflite"
-    model.write_bytes(one_op_models.add((1, 4), (1, 4), quantisation, quantisation, quantisation))
+    model = network_models.as_file(
+        one_op_models.add((1, 4), (1, 4), quantisation, quantisation, quantisation), tmp_path, "add.tflite"
+    )
     inputs = random_inputs(model.read_bytes(), 1)
     tensors = interpret(model, inputs)
     assert tensors[-1].operator == "ADD"
@@ -144,8 +145,7 @@ def test_every_quantised_tensor_of_an_onnx_graph_is_that_of_a_plain_oracle(
 
 
 def test_the_tensors_of_an_onnx_graph_say_what_made_them(tmp_path: Path) -> None:
-    model = tmp_path / "net.onnx"
-    model.write_bytes(qdq_convolution())
+    model = network_models.as_file(qdq_convolution(), tmp_path, "net.onnx")
     tensors = interpret(model, [np.zeros((1, 2, 5, 5), np.float32)])
     check_order(tensors)
     told = [(t.name, t.operator, t.inputs, t.type, t.scale, t.zero_point, t.channels_last) for t in tensors]
@@ -238,11 +238,8 @@ def test_inputs_that_do_not_fit_are_refused(inputs: list[NDArray[np.generic]], w
 
 
 def test_a_tensor_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
-    def grow(model: Any) -> None:
-        model.subgraphs[0].tensors[0].shape = [1 << 20, 1 << 20]
-
-    model = tmp_path / "large.tflite"
-    model.write_bytes(network_models.edit(KEYWORD.read_bytes(), grow))
+    grow = network_models.set_tensor(0, shape=[1 << 20, 1 << 20])
+    model = network_models.as_file(network_models.edit(KEYWORD.read_bytes(), grow), tmp_path, "large.tflite")
     error = refusal(model, [])
     assert error.id == "N6-COMPARE-002"
     assert f"more than {MAX_ACTIVATION_BYTES}" in error.what
@@ -297,8 +294,7 @@ def test_tensors_of_one_name_are_told_apart(tmp_path: Path) -> None:
         for tensor in model.subgraphs[0].tensors:
             tensor.name = "t"
 
-    model = tmp_path / "net.tflite"
-    model.write_bytes(network_models.edit(KEYWORD.read_bytes(), call_alike))
+    model = network_models.as_file(network_models.edit(KEYWORD.read_bytes(), call_alike), tmp_path, "net.tflite")
     check_order(interpret(model, random_inputs(model.read_bytes(), 1)))
 
 
@@ -325,7 +321,7 @@ def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(
 @pytest.mark.parametrize("seed", range(4))
 def test_selected_boxes_have_as_many_rows_as_the_network_gives(tmp_path: Path, seed: int) -> None:
     data = float_islands.selection(np.random.default_rng(seed))
-    (model := tmp_path / "model.onnx").write_bytes(data)
+    model = network_models.as_file(data, tmp_path, "model.onnx")
     inputs = random_onnx_inputs(data, seed)
     ((made,),) = reference_rows(model, [inputs])
     graph = read_onnx_graph(model)

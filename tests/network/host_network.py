@@ -69,7 +69,7 @@ def _compiled(folder: Path) -> tuple[Path, ...]:
     The kernels have no state: they are one shared library. Runtime and harness are objects. Undefined
     behaviour is trapped.
     """
-    write_kernel_headers(_headers(folder))
+    write_kernel_headers(folder / "include")
     command = _command(folder, folder)
     library = "libkernels.so"
     of_kernels = compile_objects(folder, sorted(KERNELS.glob("*.c")), command)
@@ -78,17 +78,13 @@ def _compiled(folder: Path) -> tuple[Path, ...]:
     return tuple(folder.absolute() / name for name in (*others, library))
 
 
-def _headers(objects: Path) -> Path:
-    return objects / "include"
-
-
 def _command(folder: Path, objects: Path) -> list[str]:
     """Return the compiler's command for this folder.
 
     Paths are relative to the folder, so that ccache finds the objects of an earlier test run.
     """
     sanitizer = ["-fsanitize=undefined", "-fno-sanitize-recover"]
-    includes = [f"-I{os.path.relpath(_headers(objects), folder)}", f"-I{seen_from(folder, RUNTIME)}"]
+    includes = [f"-I{os.path.relpath(objects / 'include', folder)}", f"-I{seen_from(folder, RUNTIME)}"]
     return [*host_compiler(), *WARNINGS, "-O2", "-fPIC", *sanitizer, *includes]
 
 
@@ -106,10 +102,6 @@ def _map(address: int, size: int) -> None:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED_NOREPLACE
     found = libc.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
     assert found == address, f"cannot map {size} bytes at 0x{address:08X}: {os.strerror(ctypes.get_errno())}"
-
-
-def _is_state(buffer: str) -> bool:
-    return buffer.startswith("State_")
 
 
 class HostNetwork:
@@ -174,7 +166,9 @@ class HostNetwork:
         Only the states keep their content, so that nothing depends on other old content.
         """
         states = [
-            (address, ctypes.string_at(address, size)) for name, address, size in self.internals if _is_state(name)
+            (address, ctypes.string_at(address, size))
+            for name, address, size in self.internals
+            if name.startswith("State_")
         ]
         for pool in self._pools:
             used = next(found.used_bytes for found in self.artifacts.pools if found.name == pool.name)

@@ -75,17 +75,22 @@ def conv(shape: tuple[int, ...], weights: tuple[int, ...], seed: int = 3, **opti
 
 def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
     """Return a convolution with channels whose weights and biases have no effect."""
-    layers = Layers(8)
     rng = np.random.default_rng(8)
     scales = rng.uniform(0.002, 0.02, weights[0]).astype(np.float32)
     bias = rng.integers(-3000, 3000, weights[0]).astype(np.int32)
     scales[1::3], bias[1::3] = 1e-20, np.iinfo(np.int32).min
+    return biased(rng, weights, scales, bias, Scale(0.05, -128), **options)
+
+
+def biased(rng: np.random.Generator, weights: tuple[int, ...], scales: Any, bias: Any, out: Scale, **how: Any) -> bytes:
+    """Return a convolution with random weights of these scales."""
+    model = Qdq()
     inputs = [
-        layers.input((1, 4, 9, 7), A),
-        layers.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
-        layers.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
+        model.input((1, 4, 9, 7), A),
+        model.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
+        model.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
     ]
-    return layers.model([layers.operator("Conv", inputs, Scale(0.05, -128), **options)])
+    return model.model([model.operator("Conv", inputs, out, **how)])
 
 
 def with_sums_that_wrap(weights: tuple[int, ...], **options: Any) -> bytes:
@@ -93,16 +98,11 @@ def with_sums_that_wrap(weights: tuple[int, ...], **options: Any) -> bytes:
 
     The scale of its output shows the sign of a sum.
     """
-    model, rng = Qdq(), np.random.default_rng(9)
+    rng = np.random.default_rng(9)
     scales = rng.uniform(0.005, 0.01, weights[0]).astype(np.float32)
     limits = np.iinfo(np.int32)
     bias = rng.choice([limits.max - 4000, limits.min + 4000, 0], weights[0]).astype(np.int32)
-    inputs = [
-        model.input((1, 4, 9, 7), A),
-        model.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
-        model.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
-    ]
-    return model.model([model.operator("Conv", inputs, Scale(5000, 3), **options)])
+    return biased(rng, weights, scales, bias, Scale(5000, 3), **options)
 
 
 def moved_before_quantised(kind: str, *constants: Any, **attributes: Any) -> bytes:

@@ -20,7 +20,8 @@ from n6build.describe.quantise import Method, Quantise
 from n6build.judge.accuracy.figures import Accuracy, lines_of
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.run_both import Sums, decibels, measured
-from onnx import TensorProto, helper
+from onnx import helper
+from onnx_models import onnx_bytes
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 from trained_models import CLASSES, SHAPE, classifier
@@ -155,12 +156,9 @@ def test_other_outputs_and_open_sizes_are_fixed_with_a_line(tmp_path: Path) -> N
 
 
 def test_a_model_of_two_inputs_takes_an_array_for_each(tmp_path: Path) -> None:
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in ("one", "two")]
-    output = helper.make_tensor_value_info("sum", TensorProto.FLOAT, [1, 4])
-    graph = helper.make_graph([helper.make_node("Add", ["one", "two"], ["sum"], "add")], "net", ports, [output])
-    onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx"
-    )
+    node, shape = helper.make_node("Add", ["one", "two"], ["sum"], "add"), [1, 4]
+    data = onnx_bytes([node], {"one": shape, "two": shape}, {"sum": shape}, opset=17, ir_version=8)
+    (tmp_path / "net.onnx").write_bytes(data)
     rng = np.random.default_rng(0)
     one, two = rng.normal(0, 1, (2, 9, 4)).astype(np.float32)
     np.savez(tmp_path / "samples.npz", one=one, two=two)
