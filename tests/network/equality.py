@@ -1,11 +1,12 @@
 """Comparison of a compiled network with the reference, tensor by tensor."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import reference_interpreter
+from movement_models import random_inputs
 from numpy.typing import NDArray
 
 from network.host_network import HostNetwork
@@ -52,6 +53,22 @@ def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDA
     for name, data in network.final.items():
         assert data == (computed.get(name) or _without_epoch(name, network, expected, inputs)), name
     return len(computed), sum(map(len, computed.values()))
+
+
+def assert_exact(
+    network: HostNetwork, model: bytes, seeds: Iterable[int] = (1,), kinds: Sequence[str] | None = None
+) -> None:
+    """Check the kinds of a network's epochs, and its tensors for random inputs.
+
+    Args:
+        network: The network.
+        model: Its model.
+        seeds: Those of the inputs.
+        kinds: The kinds; None if they do not matter.
+    """
+    assert kinds is None or [epoch.kind for epoch in network.artifacts.epochs] == kinds
+    for seed in seeds:
+        assert_equal_everywhere(network, model, random_inputs(model, seed))
 
 
 def assert_equal_in_every_inference(

@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 from compiled_objects import compile_objects
 from kernel_headers import write_kernel_headers
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import GUEST_TIME_OPTIONS, Limits
+from kernels.cortex_m55 import virtual_board
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.reference.compile_model import compile_network
 from n6build.compile.toolchain import CPU
-from n6build.describe.hardware.boards import load_board
 from numpy.typing import NDArray
 from patience import NET_S
 
@@ -29,8 +27,6 @@ POOLS = [
     MemoryPool("ram", "FLEXRAM", 0x34000000, 0x64000, "ACC_WRITE"),
     MemoryPool("flash", "AXISRAM2", 0x34100000, 0x80000, "ACC_READ", use_for_initializers=True),
 ]
-_MACHINE = f"stm32n6virt,{Limits(silence=None).options}"
-_OPTIONS = ["-M", _MACHINE, "-nographic", "-monitor", "none", "-serial", "null", *GUEST_TIME_OPTIONS]
 
 
 COMPILER = ["arm-none-eabi-gcc", *WARNINGS, "-O3", *CPU, "-ffunction-sections"]
@@ -87,11 +83,8 @@ class TargetNetwork:
                 loaded.append((port.address, values.tobytes()))
         memory = b"".join(struct.pack("<2I", address, len(data)) + data for address, data in loaded)
         (folder / "memory.bin").write_bytes(memory)
-        semihosting = ["-semihosting-config", "enable=on,target=native"]
-        command = [str(find_emulator(load_board("nucleo-n657").soc)), *_OPTIONS, *semihosting, "-kernel"]
-        result = subprocess.run(
-            [*command, str(self._elf)], cwd=folder, timeout=NET_S, stdin=subprocess.DEVNULL, check=False
-        )
+        command = [*virtual_board().command, str(self._elf)]
+        result = subprocess.run(command, cwd=folder, timeout=NET_S, stdin=subprocess.DEVNULL, check=False)
         ended = "9: the processor faulted" if result.returncode == 9 else f"exit {result.returncode}"
         assert result.returncode == 0, ended
         return (folder / "outputs.bin").read_bytes()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation, conv_2d
 from slow_rows import slow_rows
 
-from network.equality import assert_equal_everywhere
+from network.equality import assert_equal_everywhere, assert_exact
 from network.host_network import Build
 from network.network_models import chain, edit, model_error, set_tensor
 
@@ -143,10 +143,7 @@ def test_normalisation_attention_and_activation_in_one_network(host_network: Bui
         ops.binary("PRELU", (image, (1, 1, 8)), (gated, B, OUT), constants=(None, slope)),
         ops.binary("MAXIMUM", (image, channels), (OUT, OUT, OUT)),
     )
-    network = host_network(model)
-    assert [epoch.kind for epoch in network.artifacts.epochs] == ["Sub", "Mul", "Logistic", "Mul", "Prelu", "Maximum"]
-    for seed in range(4):
-        assert_equal_everywhere(network, model, random_inputs(model, seed))
+    assert_exact(host_network(model), model, range(4), ["Sub", "Mul", "Logistic", "Mul", "Prelu", "Maximum"])
 
 
 def test_a_quotient_by_zero_is_the_end_of_the_range_on_the_side_of_the_dividend(host_network: Build) -> None:
@@ -263,6 +260,4 @@ def test_a_residual_branch_with_a_hard_swish(host_network: Build) -> None:
         ops.binary("SQUARED_DIFFERENCE", (image, (1, 5, 6, 1)), (OUT, A, Quantisation(0.02, -128))),
         ops.unary("SQRT", image, Quantisation(0.02, -128), A),
     )
-    network = host_network(model)
-    for seed in range(4):
-        assert_equal_everywhere(network, model, random_inputs(model, seed))
+    assert_exact(host_network(model), model, range(4))
