@@ -139,27 +139,28 @@ def _axes(layers: Layers, axes: list[int]) -> list[str]:
     return [layers.constant(np.array(axes, np.int64))]
 
 
+def _with_numbers(
+    kind: str, layers: Layers, rng: Random, shape: tuple[int, ...], *sizes: tuple[int, ...], mean: float = 1
+) -> bytes:
+    """Return a model of one operator that reads float32 constants."""
+    name = layers.input(shape, layers.any_scale(0.03))
+    numbers = [layers.constant(rng.normal(mean, 0.5, size).astype(np.float32)) for size in sizes]
+    return layers.model([layers.operator(kind, [name, *numbers], layers.any_scale(0.02))])
+
+
 def _layer_norm(layers: Layers, rng: Random) -> bytes:
     shape = (1, int(rng.integers(1, 6)), int(rng.integers(1, 50)))
-    name = layers.input(shape, layers.any_scale(0.03))
-    numbers = [
-        layers.constant(rng.normal(1, 0.5, shape[-1]).astype(np.float32)) for _ in range(int(rng.integers(1, 3)))
-    ]
-    return layers.model([layers.operator("LayerNormalization", [name, *numbers], layers.any_scale(0.02))])
+    return _with_numbers("LayerNormalization", layers, rng, shape, *[shape[-1:]] * int(rng.integers(1, 3)))
 
 
 def _instance_norm(layers: Layers, rng: Random) -> bytes:
     shape = _image(rng, int(rng.integers(1, 12)))
-    name = layers.input(shape, layers.any_scale(0.03))
-    numbers = [layers.constant(rng.normal(1, 0.5, shape[1]).astype(np.float32)) for _ in range(2)]
-    return layers.model([layers.operator("InstanceNormalization", [name, *numbers], layers.any_scale(0.02))])
+    return _with_numbers("InstanceNormalization", layers, rng, shape, *[shape[1:2]] * 2)
 
 
 def _prelu(layers: Layers, rng: Random) -> bytes:
     shape = _image(rng, int(rng.integers(1, 30)))
-    name = layers.input(shape, layers.any_scale(0.03))
-    slopes = layers.constant(rng.normal(0, 0.5, (shape[1], 1, 1)).astype(np.float32))
-    return layers.model([layers.operator("PRelu", [name, slopes], layers.any_scale(0.03))])
+    return _with_numbers("PRelu", layers, rng, shape, (shape[1], 1, 1), mean=0)
 
 
 def _resize(layers: Layers, rng: Random) -> bytes:

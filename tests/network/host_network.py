@@ -139,11 +139,8 @@ class HostNetwork:
             index = len(found)
             if self._library.host_buffer_is_param(kind, index):
                 break
-            address, size = (
-                self._library.host_buffer_address(kind, index),
-                self._library.host_buffer_bytes(kind, index),
-            )
-            found.append((name.decode(), address, size))
+            address = self._library.host_buffer_address(kind, index)
+            found.append((name.decode(), address, self._library.host_buffer_bytes(kind, index)))
         return found
 
     def trace(self, inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:

@@ -122,6 +122,16 @@ def set_options(index: int = 0, graph: int = 0, **members: object) -> Change:
     return _changed(lambda tree: tree.subgraphs[graph].operators[index].builtinOptions, members)
 
 
+def set_code(position: int, code: int, custom: bytes | None = None) -> Change:
+    """Return a change of an operator into another one, or into a custom one."""
+
+    def change(tree: Any) -> None:
+        found = tree.operatorCodes[position]
+        found.builtinCode, found.deprecatedBuiltinCode, found.customCode = code, min(code, 127), custom
+
+    return change
+
+
 def freeze(index: int, data: NDArray[np.generic]) -> Change:
     """Return a change that makes a tensor a constant."""
 

@@ -23,7 +23,7 @@ from n6build.compile.reference.tflite_reader import read_graph
 from network.equality import assert_equal_everywhere, tensors_of
 from network.host_network import Build, extflash, noextmem, npu_ram_pools
 from network.network_models import as_file, own_models
-from network.soundness import assert_sound
+from network.soundness import assert_sound, lowered
 from network.target_network import POOLS, BuildTarget
 from network.tflm_arena import arena_bytes
 
@@ -32,11 +32,6 @@ CPU_RAM = MemoryPool("cpuRAM2", "AXISRAM2", 0x34100000, 1 << 20, "ACC_WRITE")
 EXTERNAL = MemoryPool(
     "hyperRAM", "xSPI1", 0x90000000, 16 << 20, "ACC_WRITE", cacheable=True, byte_width=2, freq_ratio=5
 )
-
-
-def lowered(model: bytes, folder: Path) -> Network:
-    file = as_file(model, folder, "lowered.tflite")
-    return lower(read_graph(file), file.name)
 
 
 def banks(count: int, size: int) -> list[MemoryPool]:

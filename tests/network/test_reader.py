@@ -28,6 +28,7 @@ from network.network_models import (
     model_error,
     mutated,
     own_models,
+    set_code,
     set_options,
     set_quantisation,
     set_tensor,
@@ -41,19 +42,6 @@ def conv() -> bytes:
     return ops.conv_2d((6, 6, 2), weights, np.zeros(4, np.int32), [0.01, 0.02, 0.03, 0.04], IN, OUT)
 
 
-def _make(code: int) -> Change:
-    def change(tree: Any) -> None:
-        tree.operatorCodes[0].builtinCode = code
-        tree.operatorCodes[0].deprecatedBuiltinCode = min(code, 127)
-
-    return change
-
-
-def _custom(tree: Any) -> None:
-    _make(schema.BuiltinOperator.CUSTOM)(tree)
-    tree.operatorCodes[0].customCode = b"ethos-u"
-
-
 def _weights_from_outside(tree: Any) -> None:
     tree.subgraphs[0].tensors[1].buffer = 0
     tree.subgraphs[0].inputs = [0, 1]
@@ -61,12 +49,16 @@ def _weights_from_outside(tree: Any) -> None:
 
 REFUSED: dict[str, tuple[Change, str, tuple[str, ...]]] = {
     "unknown operator": (
-        _make(schema.BuiltinOperator.RFFT2D),
+        set_code(0, schema.BuiltinOperator.RFFT2D),
         "N6-NET-003",
         ("operator 0 (RFFT2D)", "'output'", "int8"),
     ),
-    "operator of a later schema": (_make(5000), "N6-NET-003", ("operator 0 (number 5000)",)),
-    "custom operator": (_custom, "N6-NET-003", ("operator 0 (CUSTOM 'ethos-u')",)),
+    "operator of a later schema": (set_code(0, 5000), "N6-NET-003", ("operator 0 (number 5000)",)),
+    "custom operator": (
+        set_code(0, schema.BuiltinOperator.CUSTOM, b"ethos-u"),
+        "N6-NET-003",
+        ("operator 0 (CUSTOM 'ethos-u')",),
+    ),
     "float tensor": (
         set_tensor(0, type=schema.TensorType.FLOAT32),
         "N6-NET-004",

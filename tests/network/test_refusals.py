@@ -21,7 +21,7 @@ from n6build.compile.reference.refusals import nearest_change
 from one_op_models import Quantisation
 
 from network.host_network import extflash
-from network.network_models import Change, chain, edit, model_error
+from network.network_models import Change, chain, edit, model_error, set_code
 from network.test_reader import IN, OUT, conv
 
 
@@ -118,24 +118,15 @@ def test_what_has_to_be_converted_again_comes_with_the_lines_for_it(change: Chan
     assert [line for line in program if "representative_dataset" in line]
 
 
-def _make(position: int, code: int, custom: bytes | None = None) -> Change:
-    def change(tree: Any) -> None:
-        found = tree.operatorCodes[position]
-        found.builtinCode, found.deprecatedBuiltinCode = code, min(code, 127)
-        found.customCode = custom
-
-    return change
-
-
 def test_a_float_model_says_what_int8_would_not_help(tmp_path: Path) -> None:
-    error = model_error(float_model(_make(1, schema.BuiltinOperator.CONV_3D)), tmp_path)
+    error = model_error(float_model(set_code(1, schema.BuiltinOperator.CONV_3D)), tmp_path)
     assert error.what.endswith("; in int8 it would still have unsupported operators: CONV_3D (1)")
 
 
 def test_every_refused_operator_is_named_with_tensor_type_and_change(tmp_path: Path) -> None:
     def spoil(tree: Any) -> None:
-        _make(1, schema.BuiltinOperator.CONV_3D)(tree)
-        _make(2, schema.BuiltinOperator.CUSTOM, b"ethos-u")(tree)
+        set_code(1, schema.BuiltinOperator.CONV_3D)(tree)
+        set_code(2, schema.BuiltinOperator.CUSTOM, b"ethos-u")(tree)
         graph = tree.subgraphs[0]
         graph.tensors[int(graph.operators[4].outputs[0])].quantization = None
 
@@ -159,7 +150,7 @@ def test_of_very_many_the_last_are_numbers(tmp_path: Path) -> None:
 
     def spoil(tree: Any) -> None:
         for position in range(1, 61):
-            _make(position, schema.BuiltinOperator.CONV_3D)(tree)
+            set_code(position, schema.BuiltinOperator.CONV_3D)(tree)
 
     error = model_error(edit(chain(conv(), *[same] * 60), spoil), tmp_path)
     *_, last = error.what.splitlines()

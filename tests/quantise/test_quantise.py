@@ -11,6 +11,7 @@ import onnx
 import onnxruntime
 import pytest
 from called import call
+from float_models import Rows, quantise_file
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import worker
 from n6build.compile.quantise.process import QuantiseAnswer, QuantiseJob, answer_of
@@ -22,7 +23,7 @@ from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.run_both import Sums, decibels, measured
 from onnx import helper
 from onnx_models import onnx_bytes
-from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
+from onnxruntime.quantization import CalibrationMethod
 from onnxruntime.quantization.shape_inference import quant_pre_process
 from trained_models import CLASSES, SHAPE, classifier
 
@@ -50,14 +51,6 @@ def accuracy(folder: Path, int8: Path, settings: Quantise | None = None) -> floa
     return drop
 
 
-class Rows(CalibrationDataReader):  # type: ignore[misc]
-    def __init__(self, samples: np.ndarray) -> None:
-        self._rows = iter([{"picture": each[None]} for each in samples])
-
-    def get_next(self) -> dict[str, np.ndarray] | None:
-        return next(self._rows, None)
-
-
 def by_the_library(folder: Path, method: Method) -> Path:
     """Quantise as onnxruntime's documentation does: all samples at once."""
     fixed = onnx.load(folder / "net.onnx")
@@ -66,17 +59,9 @@ def by_the_library(folder: Path, method: Method) -> Path:
     onnx.save(onnx.version_converter.convert_version(fixed, 13), folder / "fixed.onnx")
     quant_pre_process(folder / "fixed.onnx", folder / "prepared.onnx", skip_symbolic_shape=True)
     how = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}[method]
-    quantize_static(
-        folder / "prepared.onnx",
-        folder / "theirs.onnx",
-        Rows(np.load(folder / "samples.npy")),
-        quant_format=QuantFormat.QDQ,
-        per_channel=True,
-        activation_type=QuantType.QInt8,
-        weight_type=QuantType.QInt8,
-        calibrate_method=CalibrationMethod[how],
-    )
-    return folder / "theirs.onnx"
+    rows = Rows("picture", np.load(folder / "samples.npy")[:, None])
+    method_of_theirs = {"calibrate_method": CalibrationMethod[how]}
+    return quantise_file(folder / "prepared.onnx", folder / "theirs.onnx", rows, **method_of_theirs)
 
 
 @pytest.mark.parametrize("method", METHODS)
