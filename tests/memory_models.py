@@ -35,28 +35,24 @@ class ModelWriter:
         return index
 
     def conv(self, source: int, channels: int, window: int = 1, stride: int = 1, relu6: bool = True) -> int:
-        _, height, width, depth = self.shapes[source]
-        constants = self._weights((channels, window, window, depth), channels, 0, window * window * depth)
-        output = self._tensor((1, -(-height // stride), -(-width // stride), channels))
-        options: dict[str, Any] = {
-            "strideH": stride,
-            "strideW": stride,
-            "fusedActivationFunction": "RELU6" if relu6 else "NONE",
-        }
-        return self._operator("CONV_2D", 3, [source, *constants], output, "Conv2D", **_SLIDING, **options)
+        taps = window * window * self.shapes[source][3]
+        shape = (channels, window, window, self.shapes[source][3])
+        constants = self._weights(shape, channels, 0, taps)
+        return self._sliding("CONV_2D", "Conv2D", [source, *constants], channels, stride, relu6)
 
     def depthwise(self, source: int, stride: int = 1, window: int = 3) -> int:
-        _, height, width, channels = self.shapes[source]
+        channels = self.shapes[source][3]
         constants = self._weights((1, window, window, channels), channels, 3, window * window)
-        output = self._tensor((1, -(-height // stride), -(-width // stride), channels))
-        options: dict[str, Any] = {
-            "strideH": stride,
-            "strideW": stride,
-            "depthMultiplier": 1,
-            "fusedActivationFunction": "RELU6",
-        }
         inputs = [source, *constants]
-        return self._operator("DEPTHWISE_CONV_2D", 3, inputs, output, "DepthwiseConv2D", **_SLIDING, **options)
+        return self._sliding("DEPTHWISE_CONV_2D", "DepthwiseConv2D", inputs, channels, stride, True, depthMultiplier=1)
+
+    def _sliding(
+        self, name: str, table: str, inputs: list[int], channels: int, stride: int, relu6: bool, **options: int
+    ) -> int:
+        _, height, width, _ = self.shapes[inputs[0]]
+        output = self._tensor((1, -(-height // stride), -(-width // stride), channels))
+        steps = {"strideH": stride, "strideW": stride, "fusedActivationFunction": "RELU6" if relu6 else "NONE"}
+        return self._operator(name, 3, inputs, output, table, **_SLIDING, **steps, **options)
 
     def fully_connected(self, source: int, outputs: int) -> int:
         inputs = math.prod(self.shapes[source])

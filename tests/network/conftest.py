@@ -32,8 +32,9 @@ def host_network(tmp_path: Path, objects_folder: Path) -> Build:
         made += 1
         folder = tmp_path / f"network{made}"
         folder.mkdir()
-        file = as_file(model, folder) if isinstance(model, bytes) else model
-        return HostNetwork(file, extflash() if pools is None else pools, folder, objects_folder)
+        if isinstance(model, bytes):
+            model = as_file(model, folder, "model.tflite" if model[4:8] == b"TFL3" else "model.onnx")
+        return HostNetwork(model, extflash() if pools is None else pools, folder, objects_folder)
 
     return build
 

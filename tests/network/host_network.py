@@ -111,7 +111,7 @@ class HostNetwork:
     """
 
     def __init__(self, model: Path, pools: Sequence[MemoryPool], folder: Path, objects: Path) -> None:
-        self.folder = folder
+        self.model, self.folder = model, folder
         compile_network(model, pools, folder, NAME)
         self.artifacts: NetworkArtifacts = read_artifacts(folder, NAME)
         library = folder / "network.so"

@@ -103,19 +103,19 @@ def onnx_graph(model: bytes, folder: Path) -> Graph:
     return graph
 
 
-def differing(network: HostNetwork, file: Path, inputs: Sequence[Array]) -> dict[str, int]:
+def differing(network: HostNetwork, inputs: Sequence[Array]) -> dict[str, int]:
     """Return how many elements of each tensor differ from onnxruntime's.
 
     The result has the tensors that the network and onnxruntime have in common.
     """
-    graph = read_onnx_graph(file)
+    graph = read_onnx_graph(network.model)
     # A tensor that differs from its source only in the shape or the order of dimensions has the name of that source.
     tensors = {
         f"{each.index}": graph.tensors[each.output]
         for each in graph.operators
         if each.kind not in ("TRANSPOSE", "RESHAPE")
     }
-    expected = run_onnx(file.read_bytes(), inputs, [tensor.name for tensor in tensors.values()])
+    expected = run_onnx(network.model.read_bytes(), inputs, [tensor.name for tensor in tensors.values()])
     found = {}
     for buffer, data in network.trace(inputs).items():
         match = re.fullmatch(r"\w+?_(\d+)_out_0", buffer)
@@ -141,17 +141,17 @@ def _orders(values: Array, shape: tuple[int, ...]) -> list[Array]:
     return exact or [each.reshape(-1) for each in fitting]
 
 
-def assert_equals_onnxruntime(network: HostNetwork, file: Path, seeds: Sequence[int] = (0, 1, 2)) -> int:
+def assert_equals_onnxruntime(network: HostNetwork, seeds: Sequence[int] = (0, 1, 2)) -> int:
     """Check that no element differs from onnxruntime's.
 
     Returns:
         The number of tensors compared for each seed.
     """
-    model = file.read_bytes()
+    model = network.model.read_bytes()
     compared = 0
     for seed in seeds:
         inputs = random_onnx_inputs(model, seed)
-        found = differing(network, file, inputs)
+        found = differing(network, inputs)
         assert not any(found.values()), found
         compared = len(found)
         for final, wanted in zip(network.final.values(), outputs_of(model, inputs), strict=True):

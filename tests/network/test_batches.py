@@ -1,6 +1,5 @@
 """Operators on several images have the reference's bits, image by image."""
 
-from pathlib import Path
 from typing import Any
 
 import int16_models
@@ -13,7 +12,7 @@ from one_op_models import Quantisation
 from qdq_models import Layers, Qdq, Scale
 
 from network.host_network import Build
-from network.network_models import as_file, edit
+from network.network_models import edit
 from network.onnx_equality import outputs_of, random_onnx_inputs
 
 IN = Quantisation(0.05, -3)
@@ -70,9 +69,8 @@ ONNX = {
 
 
 @pytest.mark.parametrize("name", ONNX)
-def test_an_operator_of_onnx(host_network: Build, tmp_path: Path, name: str) -> None:
-    file = as_file(ONNX[name], tmp_path, "model.onnx")
-    network = host_network(file)
+def test_an_operator_of_onnx(host_network: Build, name: str) -> None:
+    network = host_network(ONNX[name])
     for seed in range(3):
         inputs = random_onnx_inputs(ONNX[name], seed)
         network.trace(inputs)

@@ -13,7 +13,6 @@ from n6build.compile.reference.onnx.reader import read_onnx_graph
 from slow_rows import slow_rows, telling_rows
 
 from network.host_network import Build
-from network.network_models import as_file
 from network.onnx_equality import onnx_graph, outputs_of, random_onnx_inputs
 
 Ulps = Callable[[bytes], float]
@@ -61,15 +60,12 @@ WHOLE = {**float_islands.EXACT, **{name: model for name, (_, model) in float_isl
 @pytest.mark.parametrize(
     "name", telling_rows(WHOLE, lambda name: name in ("top k", "softmax", "conv in groups", "cast to integers"))
 )
-def test_a_whole_network_gives_what_its_graph_gives(
-    host_network: Build, host_kernels: HostKernels, tmp_path: Path, name: str
-) -> None:
+def test_a_whole_network_gives_what_its_graph_gives(host_network: Build, host_kernels: HostKernels, name: str) -> None:
     """Memory is shared by buffers, and taken over in place."""
-    file = as_file(WHOLE[name], tmp_path, "model.onnx")
-    network = host_network(file)
+    network = host_network(WHOLE[name])
     inputs = random_onnx_inputs(WHOLE[name], 0)
     network.trace(inputs)
-    made = GraphOnHost(host_kernels, read_onnx_graph(file)).run(inputs)
+    made = GraphOnHost(host_kernels, read_onnx_graph(network.model)).run(inputs)
     assert list(network.final.values()) == [np.ascontiguousarray(each).tobytes() for each in made]
 
 
