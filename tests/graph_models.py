@@ -110,7 +110,7 @@ class Graph:
 
     def bytes(self, *outputs: Value) -> bytes:
         self.tree.operatorCodes = [code_of(name, version) for name, version in self.codes]
-        (graph,) = self.tree.subgraphs
+        graph = self.tree.subgraphs[0]
         graph.operators, graph.inputs = self.operators, self.inputs
         graph.outputs = [value.index for value in outputs]
         return packed(self.tree)

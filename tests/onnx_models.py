@@ -44,8 +44,8 @@ class OnnxGraph:
 
 def onnx_bytes(
     nodes: Sequence[Any],
-    inputs: Mapping[str, Sequence[int | str]],
-    outputs: Mapping[str, Sequence[int | str]],
+    inputs: Mapping[str, Sequence[object]],
+    outputs: Mapping[str, Sequence[object]],
     constants: Mapping[str, ArrayLike] | None = None,
     opset: int = 13,
     ir_version: int = 9,
@@ -78,7 +78,7 @@ def qdq_convolution(
     Scales are powers of two, so floating point computes it without rounding.
     """
     rng = np.random.default_rng(seed)
-    arrays = {
+    arrays: dict[str, ArrayLike] = {
         "s_x": np.float32(2**-4),
         "z_x": np.int8(zero_point),
         "w": rng.integers(-127, 128, (kernels, channels, 3, 3)).astype(np.int8),
