@@ -12,12 +12,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import buffer_of, code_of, model_of, operator_of, packed, quantisation_table
+from one_op_models import (
+    Quantisation,
+    Tensor,
+    Type,
+    code_of,
+    model_of,
+    operator_of,
+    packed,
+    quantisation_table,
+    tensor_of,
+)
 
 Array = NDArray[Any]
-_TYPES = {"int8": schema.TensorType.INT8, "int32": schema.TensorType.INT32, "float32": schema.TensorType.FLOAT32}
 
 
 @dataclass(frozen=True)
@@ -123,17 +131,10 @@ class Graph:
         data: Array | None = None,
         dtype: str = "float32",
     ) -> Value:
-        tensor = schema.TensorT()
-        tensor.name = f"tensor_{len(self.tensors)}"
-        tensor.shape = list(shape)
-        kind = "int8" if scale else dtype if data is None else str(data.dtype)
-        tensor.type = _TYPES[kind]
-        tensor.buffer = 0
-        if scale:
-            tensor.quantization = quantisation_table([scale], zero_point)
-        if data is not None:
-            tensor.buffer = buffer_of(self.tree, data)
-        self.tensors.append(tensor)
+        kind: Type = np.int8 if scale else np.dtype(dtype).type if data is None else data.dtype.type
+        quantisation = Quantisation(scale, zero_point) if scale else None
+        tensor = Tensor(f"tensor_{len(self.tensors)}", tuple(shape), kind, quantisation, data)
+        self.tensors.append(tensor_of(self.tree, tensor))
         return Value(len(self.tensors) - 1, tuple(shape), scale, zero_point)
 
     # Layers with weights.

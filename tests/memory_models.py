@@ -8,9 +8,8 @@ import math
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import TYPES, buffer_of, code_of, model_of, operator_of, packed, quantisation_table
+from one_op_models import Quantisation, Tensor, Type, code_of, model_of, operator_of, packed, tensor_of
 
 _SCALE = 0.05
 _SLIDING: dict[str, Any] = {"padding": "SAME", "dilationHFactor": 1, "dilationWFactor": 1}
@@ -86,7 +85,7 @@ class ModelWriter:
         return output
 
     def _tensor(self, shape: tuple[int, ...]) -> int:
-        return self._append(shape, schema.TensorType.INT8, [_SCALE])
+        return self._append(shape, np.int8, [_SCALE])
 
     def _weights(self, shape: tuple[int, ...], channels: int, axis: int, taps: int) -> list[int]:
         values = self._rng.integers(-127, 128, shape, dtype=np.int8)
@@ -95,17 +94,19 @@ class ModelWriter:
         return [self._constant(values, scales, axis), self._constant(bias, [_SCALE * scale for scale in scales])]
 
     def _constant(self, values: NDArray[np.generic], scales: list[float] | None = None, axis: int = 0) -> int:
-        return self._append(values.shape, TYPES[values.dtype.type], scales, axis, buffer_of(self._model, values))
+        return self._append(values.shape, values.dtype.type, scales, axis, values)
 
     def _append(
-        self, shape: tuple[int, ...], kind: int, scales: list[float] | None, axis: int = 0, buffer: int = 0
+        self,
+        shape: tuple[int, ...],
+        dtype: Type,
+        scales: list[float] | None,
+        axis: int = 0,
+        data: NDArray[np.generic] | None = None,
     ) -> int:
-        tensor = schema.TensorT()
-        tensor.name = f"tensor_{len(self.shapes)}"
-        tensor.shape, tensor.type, tensor.buffer = list(shape), kind, buffer
-        if scales:
-            tensor.quantization = quantisation_table(scales, axis=axis)
-        self._graph.tensors.append(tensor)
+        quantisation = Quantisation(scales, 0, axis) if scales else None
+        tensor = Tensor(f"tensor_{len(self.shapes)}", shape, dtype, quantisation, data)
+        self._graph.tensors.append(tensor_of(self._model, tensor))
         self.shapes.append(shape)
         return len(self.shapes) - 1
 

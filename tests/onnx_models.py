@@ -44,8 +44,8 @@ class OnnxGraph:
 
 def onnx_bytes(
     nodes: Sequence[Any],
-    inputs: Mapping[str, Sequence[object]],
-    outputs: Mapping[str, Sequence[object]],
+    inputs: Mapping[str, Sequence[Any]],
+    outputs: Mapping[str, Sequence[Any]],
     constants: Mapping[str, ArrayLike] | None = None,
     opset: int = 13,
     ir_version: int = 9,

@@ -69,7 +69,7 @@ def window_over(
 
 def _convolution(kind: str, rng: np.random.Generator, weights: NDArray[np.int8], shape: Any, options: Any) -> Case:
     channels = weights.shape[3 if kind.startswith("D") else 0]
-    bias = rng.integers(-3000, 3000, channels, dtype=np.int32)
+    bias = rng.integers(-3000, 3000, (channels,), dtype=np.int32)
     source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(weights.size / channels) / 40)
     model = one_op_models.convolution(kind, shape, weights, bias, [scale], source, target, **options)

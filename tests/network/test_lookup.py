@@ -94,7 +94,7 @@ def test_the_quotient_of_scales_is_a_float32(
     operator: str, source: Quantisation, target: Quantisation, tmp_path: Path
 ) -> None:
     """A quotient in double precision gives another entry with these scales."""
-    options = {"alpha": 0.1} if operator == "LEAKY_RELU" else {}
+    options: dict[str, Any] = {"alpha": 0.1} if operator == "LEAKY_RELU" else {}
     model = ops.unary(operator, EVERY.shape, source, target, **options)
     assert np.array_equal(table_of(model, tmp_path), reference_interpreter.outputs(model, EVERY)[0])
 

@@ -21,7 +21,7 @@ from n6build.compile.reference.refusals import nearest_change
 from one_op_models import Quantisation
 
 from network.host_network import extflash
-from network.network_models import Change, chain, edit, model_error, set_code
+from network.network_models import Change, as_file, chain, edit, model_error, set_code
 from network.test_reader import IN, OUT, conv
 
 
@@ -216,8 +216,10 @@ HUGE = {
 @pytest.mark.parametrize("name", HUGE)
 def test_sizes_that_overflow(name: str, tmp_path: Path) -> None:
     change, identity, words = HUGE[name]
-    error = model_error(edit(conv(), change), tmp_path)
-    assert (error.id, words in error.what) == (identity, True), error.what
+    file = as_file(edit(conv(), change), tmp_path)
+    with pytest.raises(N6Error) as caught:
+        compile_network(file, extflash(), tmp_path / "out")
+    assert (caught.value.id, words in caught.value.what) == (identity, True), caught.value.what
 
 
 def test_a_dilated_window_that_no_descriptor_holds(tmp_path: Path) -> None:

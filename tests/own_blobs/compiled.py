@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -66,8 +66,8 @@ def compile_file(
     return compile_for_npu(NPU, request(file), graph, Calibration(values.values, margin), kept or {})
 
 
-def pools() -> Sequence[MemoryPool]:
-    return pools_of_networks(BOARD, "extflash", [{}])[0]
+def pools() -> tuple[MemoryPool, ...]:
+    return tuple(pools_of_networks(BOARD, "extflash", [{}])[0])
 
 
 def request(file: Path, guard: int = 0) -> Request:
