@@ -55,6 +55,15 @@ def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDA
     return len(computed), sum(map(len, computed.values()))
 
 
+def assert_sent(sent: bytes, expected: Iterable[tuple[str, bytes]]) -> None:
+    """Check that a target program sent these tensors, one behind the other."""
+    offset = 0
+    for name, wanted in expected:
+        assert sent[offset : offset + len(wanted)] == wanted, f"{name} differs"
+        offset += len(wanted)
+    assert offset == len(sent)
+
+
 def assert_exact(
     network: HostNetwork, model: bytes, seeds: Iterable[int] = (1,), kinds: Sequence[str] | None = None
 ) -> None:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import choosing_models
 import elementwise_models as ops
 import numpy as np
 import pytest
 from ai_edge_litert.schema_py_generated import TensorType
 from kernels.elementwise_cases import reals
+from sequence_models import search
 
 from network.equality import assert_equal_everywhere
 from network.host_network import Build
@@ -48,7 +48,7 @@ def test_an_operator_of_one(host_network: Build, operator: str) -> None:
 def test_the_first_largest_and_smallest_are_found(host_network: Build, kind: str) -> None:
     rng = np.random.default_rng(4)
     for axis in (0, 1, -1):
-        model = choosing_models.search(kind, (4, 9, 5), axis)
+        model = search(kind, (4, 9, 5), axis)
         assert_equal_everywhere(host_network(model), model, [rng.choice(reals(rng, (7,)), (4, 9, 5))])
 
 

@@ -16,6 +16,7 @@ from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, c
 from n6build.compile.neural_art.layer import Calibration
 from n6build.compile.reference.compile_model import graph_of
 from n6build.compile.reference.graph import Graph
+from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from n6build.judge.npu.blobs import blob_of_words
 from n6build.judge.npu.names import names_of
@@ -66,8 +67,8 @@ def compile_file(
     return compile_for_npu(NPU, request(file), graph, Calibration(values.values, margin), kept or {})
 
 
-def pools() -> tuple[MemoryPool, ...]:
-    return tuple(pools_of_networks(BOARD, "extflash", [{}])[0])
+def pools(board: Board = BOARD) -> tuple[MemoryPool, ...]:
+    return tuple(pools_of_networks(board, "extflash", [{}])[0])
 
 
 def request(file: Path, guard: int = 0) -> Request:

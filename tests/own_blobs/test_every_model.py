@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from graph_models import Graph, Value
 from model_families import FAMILIES
+from network.network_models import as_file
 from one_op_models import Quantisation, conv_2d
 from qdq_models import Layers, Scale, classifier, detector, residual
 from samples import samples_folder
@@ -26,8 +27,7 @@ RANDOM_TFLITE, RANDOM_ONNX = 130, 70
 
 
 def end_of(model: bytes, folder: Path, suffix: str = ".tflite") -> Outcome:
-    (folder / f"model{suffix}").write_bytes(model)
-    return outcome_of(folder / f"model{suffix}", folder)
+    return outcome_of(as_file(model, folder, f"model{suffix}"), folder)
 
 
 def assert_told(outcome: Outcome) -> None:
