@@ -84,7 +84,7 @@ def buffer_of(tree: Any, data: NDArray[np.generic]) -> int:
 
 
 def halve(tree: Any, index: int) -> None:
-    """Change float32 weights to float16 constants that a DEQUANTIZE converts to float32."""
+    """Change weights to float16 constants that a DEQUANTIZE converts."""
     graph = tree.subgraphs[0]
     weights, half = graph.tensors[index], schema.TensorT()
     half.name, half.shape, half.type, half.buffer = b"half", weights.shape, schema.TensorType.FLOAT16, weights.buffer

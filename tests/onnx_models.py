@@ -50,7 +50,7 @@ def onnx_bytes(
     opset: int = 13,
     ir_version: int = 9,
 ) -> bytes:
-    """Return a model of nodes between float32 inputs and outputs, which have these shapes."""
+    """Return a model with float32 inputs and outputs of these shapes."""
     given, made = (
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape)) for name, shape in ports.items()]
         for ports in (inputs, outputs)

@@ -41,7 +41,7 @@ def host_network(tmp_path: Path, objects_folder: Path) -> Build:
 
 @pytest.fixture
 def target_network(tmp_path: Path, archive: Path) -> BuildTarget:
-    """Return a function that compiles a model, file or bytes, and links its program for the emulated Cortex-M55."""
+    """Return a function that makes a program of a model, file or bytes."""
 
     def build(model: Path | bytes, pools: Sequence[MemoryPool] = POOLS) -> TargetNetwork:
         file = as_file(model, tmp_path) if isinstance(model, bytes) else model

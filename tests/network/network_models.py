@@ -80,7 +80,7 @@ def model_error(model: bytes, folder: Path) -> N6Error:
 
 
 def mutated(data: st.DataObject, model: bytes, most: int) -> bytes:
-    """Return a model with bytes and words of 32 bits overwritten, some of them by extremes."""
+    """Return a model with some bytes and words of 32 bits overwritten."""
     made = bytearray(model)
     for _ in range(data.draw(st.integers(1, most))):
         position = data.draw(st.integers(0, len(made) - 5))

@@ -76,7 +76,7 @@ def request(file: Path, guard: int = 0) -> Request:
 
 
 def on_noise(model: bytes, folder: Path, *shape: int) -> tuple[Path, Graph, ReferenceTensors]:
-    """Return the file of a .tflite model, its graph, and its tensors for inputs of noise."""
+    """Return a model's file and graph, and its tensors for inputs of noise."""
     file = as_file(model, folder, "layers.tflite")
     np.save(folder / "inputs.npy", np.random.default_rng(1).integers(-128, 128, (3, *shape), dtype=np.int8))
     graph = graph_of(file)
