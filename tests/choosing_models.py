@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from movement_models import activation, numbers, operator, quantisation_of
+from movement_models import activation, operator, quantisation_of
 from numpy.typing import NDArray
-from one_op_models import TYPES, Quantisation, Tensor, Type
+from one_op_models import Quantisation, Tensor, Type
 
 RELATIONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 
@@ -86,13 +86,3 @@ def gather(
 
 def _indices(shape: Sequence[int], wide: bool) -> Tensor:
     return Tensor("indices", tuple(shape), np.int64 if wide else np.int32)
-
-
-def search(kind: str, shape: Sequence[int], axis: int, index_type: Type = np.int32) -> bytes:
-    """Return a model of a float32 search.
-
-    Args:
-        kind: Max or Min.
-    """
-    operands = [activation(shape, np.float32), numbers(axis)]
-    return operator(f"Arg{kind}", operands, dtype=index_type, outputType=TYPES[index_type])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from one_op_models import Quantisation, Tensor, write_model
+from one_op_models import Quantisation, Shape, Tensor, Type, write_model
 
 UNARY = (
     *("ABS", "ELU", "EXP", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG", "LOGISTIC", "RELU", "RELU6", "RELU_0_TO_1"),
@@ -28,14 +28,16 @@ def options_table(operator: str) -> str:
     return "MaximumMinimum" if operator in ("MAXIMUM", "MINIMUM") else operator.title().replace("_", "")
 
 
-def unary(operator: str, shape: tuple[int, ...], source: Quantisation, target: Quantisation, **options: Any) -> bytes:
+def unary(
+    operator: str, shape: Shape, source: Quantisation, target: Quantisation, dtype: Type = np.int8, **options: Any
+) -> bytes:
     """Return a model of an operator with one operand.
 
     Args:
         options: Attributes of the operator's table of options.
     """
-    tensors = [Tensor("input", shape, np.int8, source), Tensor("output", shape, np.int8, target)]
-    return write_model(operator, tensors, options_table(operator), **options)
+    tensors = [Tensor("input", shape, dtype, source), Tensor("output", shape, dtype, target)]
+    return write_model(operator, tensors, options_table(operator), 1 if dtype is np.int8 else 2, **options)
 
 
 def binary(
@@ -43,7 +45,9 @@ def binary(
     shapes: Sequence[tuple[int, ...]],
     quantisations: Sequence[Quantisation],
     activation: str = "NONE",
-    constants: Sequence[NDArray[np.int8] | None] = (None, None),
+    constants: Sequence[NDArray[np.generic] | None] = (None, None),
+    dtype: Type = np.int8,
+    **options: Any,
 ) -> bytes:
     """Return a model of an int8 operator with two operands.
 
@@ -53,12 +57,16 @@ def binary(
         constants: Values of the operands; None for an input of the network.
     """
     tensors = [
-        Tensor(name, shape, np.int8, quantisation, data)
+        Tensor(name, shape, dtype, quantisation, data)
         for name, shape, quantisation, data in zip("ab", shapes, quantisations, constants, strict=False)
     ]
-    tensors.append(Tensor("output", np.broadcast_shapes(*shapes), np.int8, quantisations[2]))
-    options: dict[str, Any] = {"fusedActivationFunction": activation} if operator in ACTIVATED else {}
-    return write_model(operator, tensors, options_table(operator), 1 if operator == "PRELU" else 2, **options)
+    tensors.append(Tensor("output", np.broadcast_shapes(*shapes), dtype, quantisations[2]))
+    if operator in ACTIVATED:
+        options["fusedActivationFunction"] = activation
+    if dtype is np.int16 and operator != "MUL":
+        options.setdefault("potScaleInt16", False)
+    version = 1 if operator == "PRELU" else 2 if dtype is np.int8 else 4 if operator == "ADD" else 5
+    return write_model(operator, tensors, options_table(operator), version, **options)
 
 
 def unscaled(

@@ -93,6 +93,12 @@ def _weights(*shape: int) -> np.ndarray:
 _NOTHING = np.zeros(0, np.float32)
 
 
+def resized(sizes: np.ndarray, way: str = "half_pixel", **options: Any) -> bytes:
+    """Return a model of a resize by real numbers, or to integers."""
+    before = [_NOTHING] * (1 if sizes.dtype == np.float32 else 2)
+    return one("Resize", SHAPE, *before, sizes, coordinate_transformation_mode=way, **options)
+
+
 def _beside_a_constant() -> bytes:
     """Return a model with outputs that only constants decide."""
     model = Qdq(18)
@@ -135,14 +141,8 @@ EXACT: dict[str, bytes] = {
     "concat of a constant": one("Concat", SHAPE, _weights(1, 3, 5, 7), axis=1),
     "concat behind a constant": _behind_a_constant(),
     "depth to space": one("DepthToSpace", (1, 12, 3, 4), blocksize=2),
-    "resize to twice the size": one(
-        "Resize",
-        SHAPE,
-        _NOTHING,
-        np.array([1, 1, 2, 2], np.float32),
-        mode="nearest",
-        coordinate_transformation_mode="asymmetric",
-        nearest_mode="floor",
+    "resize to twice the size": resized(
+        np.array([1, 1, 2, 2], np.float32), "asymmetric", mode="nearest", nearest_mode="floor"
     ),
     "max pool": one("MaxPool", SHAPE, kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 1]),
     "max pool, dilated": one("MaxPool", SHAPE, kernel_shape=[2, 2], dilations=[2, 3]),
@@ -203,19 +203,8 @@ CLOSE: dict[str, tuple[float, bytes]] = {
     "layer normalisation": (8, one("LayerNormalization", (1, 17, 48), _weights(48), _weights(48))),
     "instance normalisation": (8, one("InstanceNormalization", SHAPE, _weights(6), _weights(6))),
     "prelu": (1, one("PRelu", SHAPE, _weights(6, 1, 1))),
-    "resize linearly": (4, one("Resize", SHAPE, _NOTHING, _NOTHING, integers(1, 6, 11, 4), mode="linear")),
-    "resize linearly, corners aligned": (
-        4,
-        one(
-            "Resize",
-            SHAPE,
-            _NOTHING,
-            _NOTHING,
-            integers(1, 6, 9, 14),
-            mode="linear",
-            coordinate_transformation_mode="align_corners",
-        ),
-    ),
+    "resize linearly": (4, resized(integers(1, 6, 11, 4), mode="linear")),
+    "resize linearly, corners aligned": (4, resized(integers(1, 6, 9, 14), "align_corners", mode="linear")),
 }
 
 

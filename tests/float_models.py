@@ -5,7 +5,7 @@ The tool is onnxruntime's quantize_static.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -176,14 +176,29 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
 }
 
 
-class _Samples(CalibrationDataReader):  # type: ignore[misc]
-    def __init__(self, port: Any) -> None:
-        rng = np.random.default_rng(1)
-        shape = [size.dim_value for size in port.type.tensor_type.shape.dim]
-        self._rows = iter([{port.name: rng.normal(0, 1, shape).astype(np.float32)} for _ in range(4)])
+class Rows(CalibrationDataReader):  # type: ignore[misc]
+    """Samples for the calibration of a model with one input."""
+
+    def __init__(self, name: str, samples: Iterable[np.ndarray]) -> None:
+        self._rows = iter([{name: each} for each in samples])
 
     def get_next(self) -> dict[str, Any] | None:
         return next(self._rows, None)
+
+
+def quantise_file(source: Path, target: Path, rows: Rows, dtype: str = "int8", **options: Any) -> Path:
+    """Quantise a model as onnxruntime's documentation does, and return the target."""
+    quantize_static(
+        source,
+        target,
+        rows,
+        quant_format=QuantFormat.QDQ,
+        per_channel=True,
+        activation_type=QuantType.QInt8 if dtype == "int8" else QuantType.QUInt8,
+        weight_type=QuantType.QInt8,
+        **options,
+    )
+    return target
 
 
 def quantised(name: str, dtype: str, folder: Path) -> Path:
@@ -193,16 +208,9 @@ def quantised(name: str, dtype: str, folder: Path) -> Path:
         name: One of MODELS.
         dtype: Type of activations, int8 or uint8; weights are int8.
     """
-    source, target = folder / "float.onnx", folder / "model.onnx"
-    model = MODELS[name]()
+    source, model, rng = folder / "float.onnx", MODELS[name](), np.random.default_rng(1)
     onnx.save(model, source)
-    quantize_static(
-        source,
-        target,
-        _Samples(model.graph.input[0]),
-        quant_format=QuantFormat.QDQ,
-        per_channel=True,
-        activation_type=QuantType.QInt8 if dtype == "int8" else QuantType.QUInt8,
-        weight_type=QuantType.QInt8,
-    )
-    return target
+    (port,) = model.graph.input
+    shape = [size.dim_value for size in port.type.tensor_type.shape.dim]
+    rows = Rows(port.name, [rng.normal(0, 1, shape).astype(np.float32) for _ in range(4)])
+    return quantise_file(source, folder / "model.onnx", rows, dtype)

@@ -12,12 +12,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import buffer_of, code_of, model_of, operator_of, packed, quantisation_table
+from one_op_models import (
+    Quantisation,
+    Tensor,
+    Type,
+    code_of,
+    model_of,
+    operator_of,
+    packed,
+    quantisation_table,
+    tensor_of,
+)
 
 Array = NDArray[Any]
-_TYPES = {"int8": schema.TensorType.INT8, "int32": schema.TensorType.INT32, "float32": schema.TensorType.FLOAT32}
 
 
 @dataclass(frozen=True)
@@ -44,8 +52,8 @@ class Graph:
         self.tree = model_of(())
         self.tensors = self.tree.subgraphs[0].tensors
 
-    def input(self, shape: tuple[int, ...], scale: float = 0.02, zero_point: int = -3) -> Value:
-        value = self._value(shape, scale, zero_point)
+    def input(self, shape: tuple[int, ...], scale: float = 0.02, zero_point: int = -3, dtype: str = "float32") -> Value:
+        value = self._value(shape, scale, zero_point, dtype=dtype)
         self.inputs.append(value.index)
         return value
 
@@ -110,7 +118,7 @@ class Graph:
 
     def bytes(self, *outputs: Value) -> bytes:
         self.tree.operatorCodes = [code_of(name, version) for name, version in self.codes]
-        (graph,) = self.tree.subgraphs
+        graph = self.tree.subgraphs[0]
         graph.operators, graph.inputs = self.operators, self.inputs
         graph.outputs = [value.index for value in outputs]
         return packed(self.tree)
@@ -123,17 +131,10 @@ class Graph:
         data: Array | None = None,
         dtype: str = "float32",
     ) -> Value:
-        tensor = schema.TensorT()
-        tensor.name = f"tensor_{len(self.tensors)}"
-        tensor.shape = list(shape)
-        kind = "int8" if scale else dtype if data is None else str(data.dtype)
-        tensor.type = _TYPES[kind]
-        tensor.buffer = 0
-        if scale:
-            tensor.quantization = quantisation_table([scale], zero_point)
-        if data is not None:
-            tensor.buffer = buffer_of(self.tree, data)
-        self.tensors.append(tensor)
+        kind: Type = np.int8 if scale else np.dtype(dtype).type if data is None else data.dtype.type
+        quantisation = Quantisation(scale, zero_point) if scale else None
+        tensor = Tensor(f"tensor_{len(self.tensors)}", tuple(shape), kind, quantisation, data)
+        self.tensors.append(tensor_of(self.tree, tensor))
         return Value(len(self.tensors) - 1, tuple(shape), scale, zero_point)
 
     # Layers with weights.
@@ -153,38 +154,40 @@ class Graph:
     def conv(
         self, source: Value, channels: int, size: int = 3, stride: int = 1, activation: str = "NONE", dilation: int = 1
     ) -> Value:
-        _, height, width, depth = source.shape
-        return self.add(
-            "CONV_2D",
-            [source, *self.weights((channels, size, size, depth), 0, source)],
-            (1, -(-height // stride), -(-width // stride), channels),
-            self.spread(activation),
-            table="Conv2D",
-            padding="SAME",
-            strideH=stride,
-            strideW=stride,
-            dilationHFactor=dilation,
-            dilationWFactor=dilation,
-            fusedActivationFunction=activation,
-        )
+        operands = [source, *self.weights((channels, size, size, source.shape[3]), 0, source)]
+        return self._slide("CONV_2D", operands, channels, stride, activation, dilation, table="Conv2D")
 
     def depthwise(
         self, source: Value, size: int = 3, stride: int = 1, activation: str = "NONE", dilation: int = 1
     ) -> Value:
-        _, height, width, depth = source.shape
+        depth = source.shape[3]
+        operands = [source, *self.weights((1, size, size, depth), 3, source)]
+        options = {"table": "DepthwiseConv2D", "depthMultiplier": 1}
+        return self._slide("DEPTHWISE_CONV_2D", operands, depth, stride, activation, dilation, **options)
+
+    def _slide(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        channels: int,
+        stride: int,
+        activation: str,
+        dilation: int,
+        **options: Any,
+    ) -> Value:
+        _, height, width, _ = operands[0].shape
         return self.add(
-            "DEPTHWISE_CONV_2D",
-            [source, *self.weights((1, size, size, depth), 3, source)],
-            (1, -(-height // stride), -(-width // stride), depth),
+            name,
+            operands,
+            (1, -(-height // stride), -(-width // stride), channels),
             self.spread(activation),
-            table="DepthwiseConv2D",
             padding="SAME",
             strideH=stride,
             strideW=stride,
-            depthMultiplier=1,
             dilationHFactor=dilation,
             dilationWFactor=dilation,
             fusedActivationFunction=activation,
+            **options,
         )
 
     def dense(self, source: Value, channels: int, activation: str = "NONE") -> Value:

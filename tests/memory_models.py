@@ -8,9 +8,8 @@ import math
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import TYPES, buffer_of, code_of, model_of, operator_of, packed, quantisation_table
+from one_op_models import Quantisation, Tensor, Type, code_of, model_of, operator_of, packed, tensor_of
 
 _SCALE = 0.05
 _SLIDING: dict[str, Any] = {"padding": "SAME", "dilationHFactor": 1, "dilationWFactor": 1}
@@ -35,28 +34,24 @@ class ModelWriter:
         return index
 
     def conv(self, source: int, channels: int, window: int = 1, stride: int = 1, relu6: bool = True) -> int:
-        _, height, width, depth = self.shapes[source]
-        constants = self._weights((channels, window, window, depth), channels, 0, window * window * depth)
-        output = self._tensor((1, -(-height // stride), -(-width // stride), channels))
-        options: dict[str, Any] = {
-            "strideH": stride,
-            "strideW": stride,
-            "fusedActivationFunction": "RELU6" if relu6 else "NONE",
-        }
-        return self._operator("CONV_2D", 3, [source, *constants], output, "Conv2D", **_SLIDING, **options)
+        taps = window * window * self.shapes[source][3]
+        shape = (channels, window, window, self.shapes[source][3])
+        constants = self._weights(shape, channels, 0, taps)
+        return self._sliding("CONV_2D", "Conv2D", [source, *constants], channels, stride, relu6)
 
     def depthwise(self, source: int, stride: int = 1, window: int = 3) -> int:
-        _, height, width, channels = self.shapes[source]
+        channels = self.shapes[source][3]
         constants = self._weights((1, window, window, channels), channels, 3, window * window)
-        output = self._tensor((1, -(-height // stride), -(-width // stride), channels))
-        options: dict[str, Any] = {
-            "strideH": stride,
-            "strideW": stride,
-            "depthMultiplier": 1,
-            "fusedActivationFunction": "RELU6",
-        }
         inputs = [source, *constants]
-        return self._operator("DEPTHWISE_CONV_2D", 3, inputs, output, "DepthwiseConv2D", **_SLIDING, **options)
+        return self._sliding("DEPTHWISE_CONV_2D", "DepthwiseConv2D", inputs, channels, stride, True, depthMultiplier=1)
+
+    def _sliding(
+        self, name: str, table: str, inputs: list[int], channels: int, stride: int, relu6: bool, **options: int
+    ) -> int:
+        _, height, width, _ = self.shapes[inputs[0]]
+        output = self._tensor((1, -(-height // stride), -(-width // stride), channels))
+        steps = {"strideH": stride, "strideW": stride, "fusedActivationFunction": "RELU6" if relu6 else "NONE"}
+        return self._operator(name, 3, inputs, output, table, **_SLIDING, **steps, **options)
 
     def fully_connected(self, source: int, outputs: int) -> int:
         inputs = math.prod(self.shapes[source])
@@ -90,7 +85,7 @@ class ModelWriter:
         return output
 
     def _tensor(self, shape: tuple[int, ...]) -> int:
-        return self._append(shape, schema.TensorType.INT8, [_SCALE])
+        return self._append(shape, np.int8, [_SCALE])
 
     def _weights(self, shape: tuple[int, ...], channels: int, axis: int, taps: int) -> list[int]:
         values = self._rng.integers(-127, 128, shape, dtype=np.int8)
@@ -99,17 +94,19 @@ class ModelWriter:
         return [self._constant(values, scales, axis), self._constant(bias, [_SCALE * scale for scale in scales])]
 
     def _constant(self, values: NDArray[np.generic], scales: list[float] | None = None, axis: int = 0) -> int:
-        return self._append(values.shape, TYPES[values.dtype.type], scales, axis, buffer_of(self._model, values))
+        return self._append(values.shape, values.dtype.type, scales, axis, values)
 
     def _append(
-        self, shape: tuple[int, ...], kind: int, scales: list[float] | None, axis: int = 0, buffer: int = 0
+        self,
+        shape: tuple[int, ...],
+        dtype: Type,
+        scales: list[float] | None,
+        axis: int = 0,
+        data: NDArray[np.generic] | None = None,
     ) -> int:
-        tensor = schema.TensorT()
-        tensor.name = f"tensor_{len(self.shapes)}"
-        tensor.shape, tensor.type, tensor.buffer = list(shape), kind, buffer
-        if scales:
-            tensor.quantization = quantisation_table(scales, axis=axis)
-        self._graph.tensors.append(tensor)
+        quantisation = Quantisation(scales, 0, axis) if scales else None
+        tensor = Tensor(f"tensor_{len(self.shapes)}", shape, dtype, quantisation, data)
+        self._graph.tensors.append(tensor_of(self._model, tensor))
         self.shapes.append(shape)
         return len(self.shapes) - 1
 

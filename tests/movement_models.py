@@ -3,15 +3,15 @@
 Sizes of outputs are those that the reference interpreter finds.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import TYPES, Quantisation, Tensor, Type, code_of, model_of, operator_of, packed, write_model
+from one_op_models import TYPES, Quantisation, Tensor, Type, write_model
 
 SCALED = Quantisation(0.05, 3)
 # The interpreter supports no second version of these. The second version of the others takes more types.
@@ -76,28 +76,6 @@ def operator(
 
     draft = reference_interpreter.load(written([shape] * outputs))
     return written([detail["shape"].tolist() for detail in draft.get_output_details()])
-
-
-@dataclass(frozen=True)
-class Step:
-    """An operator by the names of the schema's options, with tensors by position."""
-
-    name: str
-    inputs: Sequence[int]
-    outputs: Sequence[int]
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def network(tensors: Sequence[Tensor], steps: Sequence[Step], inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
-    """Return a model of several operators."""
-    tree = model_of(tensors)
-    (graph,) = tree.subgraphs
-    for index, step in enumerate(steps):
-        version = 1 if step.name in (*_FIRST_VERSION, "Fill", "Rank", "Reshape") else 2
-        tree.operatorCodes.append(code_of(_opcode(step.name), version))
-        graph.operators.append(operator_of(index, step.inputs, step.outputs, step.name, **step.options))
-    graph.inputs, graph.outputs = [*inputs], [*outputs]
-    return packed(tree)
 
 
 def _opcode(name: str) -> str:

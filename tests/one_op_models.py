@@ -83,6 +83,20 @@ def buffer_of(tree: Any, data: NDArray[np.generic]) -> int:
     return len(tree.buffers) - 1
 
 
+def halve(tree: Any, index: int) -> None:
+    """Change weights to float16 constants that a DEQUANTIZE converts."""
+    graph = tree.subgraphs[0]
+    weights, half = graph.tensors[index], schema.TensorT()
+    half.name, half.shape, half.type, half.buffer = b"half", weights.shape, schema.TensorType.FLOAT16, weights.buffer
+    values = np.frombuffer(bytes(tree.buffers[weights.buffer].data), "<f4").astype("<f2")
+    tree.buffers[weights.buffer].data = np.frombuffer(values.tobytes(), np.uint8)
+    weights.buffer = 0
+    graph.tensors.append(half)
+    tree.operatorCodes.append(code_of("DEQUANTIZE", 1))
+    widen = operator_of(len(tree.operatorCodes) - 1, [len(graph.tensors) - 1], [index])
+    graph.operators = [widen, *graph.operators]
+
+
 def code_of(name: str, version: int) -> Any:
     code = schema.OperatorCodeT()
     code.builtinCode = getattr(schema.BuiltinOperator, name)

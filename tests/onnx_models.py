@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,18 +42,32 @@ class OnnxGraph:
         return shape_inference.infer_shapes(helper.make_model(graph, ir_version=8, opset_imports=domains))
 
 
+def onnx_bytes(
+    nodes: Sequence[Any],
+    inputs: Mapping[str, Sequence[Any]],
+    outputs: Mapping[str, Sequence[Any]],
+    constants: Mapping[str, ArrayLike] | None = None,
+    opset: int = 13,
+    ir_version: int = 9,
+) -> bytes:
+    """Return a model with float32 inputs and outputs of these shapes."""
+    given, made = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, list(shape)) for name, shape in ports.items()]
+        for ports in (inputs, outputs)
+    )
+    initializers = [numpy_helper.from_array(np.asarray(values), name) for name, values in (constants or {}).items()]
+    graph = helper.make_graph(nodes, "g", given, made, initializers)
+    opsets = [helper.make_opsetid("", opset)]
+    return bytes(helper.make_model(graph, ir_version=ir_version, opset_imports=opsets).SerializeToString())
+
+
 def onnx_model(*, quantised: bool, ir_version: int = 9) -> bytes:
-    weights = np.ones((4, 4), np.int8 if quantised else np.float32)
-    initializers = [numpy_helper.from_array(weights, "w")]
+    constants: dict[str, ArrayLike] = {"w": np.ones((4, 4), np.int8 if quantised else np.float32)}
     nodes = [helper.make_node("Gemm", ["x", "d" if quantised else "w"], ["y"])]
     if quantised:
-        initializers += [numpy_helper.from_array(np.array(0.1, np.float32), "s")]
-        initializers += [numpy_helper.from_array(np.array(0, np.int8), "z")]
+        constants |= {"s": np.float32(0.1), "z": np.int8(0)}
         nodes.insert(0, helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"]))
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 4]) for name in ("x", "y")]
-    graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], initializers)
-    opset = helper.make_opsetid("", 17)
-    return bytes(helper.make_model(graph, ir_version=ir_version, opset_imports=[opset]).SerializeToString())
+    return onnx_bytes(nodes, {"x": ["batch", 4]}, {"y": ["batch", 4]}, constants, 17, ir_version)
 
 
 def qdq_convolution(
@@ -64,7 +78,7 @@ def qdq_convolution(
     Scales are powers of two, so floating point computes it without rounding.
     """
     rng = np.random.default_rng(seed)
-    arrays = {
+    arrays: dict[str, ArrayLike] = {
         "s_x": np.float32(2**-4),
         "z_x": np.int8(zero_point),
         "w": rng.integers(-127, 128, (kernels, channels, 3, 3)).astype(np.int8),
@@ -82,11 +96,5 @@ def qdq_convolution(
         helper.make_node("QuantizeLinear", ["r", "s_y", "z_y"], ["y_q"]),
         helper.make_node("DequantizeLinear", ["y_q", "s_y", "z_y"], ["y"]),
     ]
-    ports = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", depth, size, size])
-        for name, depth in (("x", channels), ("y", kernels))
-    ]
-    initializers = [numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
-    graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], initializers)
-    opset = helper.make_opsetid("", 13)
-    return bytes(helper.make_model(graph, ir_version=9, opset_imports=[opset]).SerializeToString())
+    shapes = [["batch", depth, size, size] for depth in (channels, kernels)]
+    return onnx_bytes(nodes, {"x": shapes[0]}, {"y": shapes[1]}, arrays)

@@ -11,9 +11,7 @@ import float_islands
 import numpy as np
 from kernels.graph_on_host import GraphOnHost
 from kernels.host_kernels import HostKernels
-from n6build.compile.reference.graph_checks import check_graph
-from n6build.compile.reference.onnx.reader import read_onnx_graph
-from network.onnx_equality import outputs_of, random_onnx_inputs
+from network.onnx_equality import onnx_graph, outputs_of, random_onnx_inputs
 from qdq_models import Qdq, Scale
 
 Random = np.random.Generator
@@ -229,10 +227,7 @@ def compared(kernels: HostKernels, folder: Path, seed: int) -> Compared:
         seed: Seed of the graph and of its inputs.
     """
     model, allowed, kinds = island(seed)
-    file = folder / "island.onnx"
-    file.write_bytes(model)
-    graph = read_onnx_graph(file)
-    check_graph(graph, file.name)
+    graph = onnx_graph(model, folder)
     inputs = random_onnx_inputs(model, seed)
     (made,), (wanted,) = GraphOnHost(kernels, graph).run(inputs), outputs_of(model, inputs)
     quantised = bool(np.isinf(allowed))
@@ -253,9 +248,6 @@ def selection_distance(kernels: HostKernels, folder: Path, seed: int) -> float:
     """
     rng = np.random.default_rng([8, seed])
     model = float_islands.selection(rng, int(rng.integers(11, 21)))
-    file = folder / "selection.onnx"
-    file.write_bytes(model)
-    graph = read_onnx_graph(file)
-    check_graph(graph, file.name)
+    graph = onnx_graph(model, folder)
     inputs = random_onnx_inputs(model, seed)
     return float_islands.distance(GraphOnHost(kernels, graph).run(inputs), outputs_of(model, inputs))

@@ -7,7 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from one_op_models import TYPES, Quantisation, Tensor, packed, reduced_shape, tree_of, window_output, write_model
+from one_op_models import (
+    TYPES,
+    Quantisation,
+    Shape,
+    Tensor,
+    Type,
+    packed,
+    reduced_shape,
+    tree_of,
+    window_output,
+    write_model,
+)
 
 
 def with_states(
@@ -127,15 +138,16 @@ def by_rows(kind: str, shape: tuple[int, ...], given: Quantisation) -> bytes:
     return write_model(kind, tensors, "LogSoftmax" if kind == "LOG_SOFTMAX" else "L2Norm", 2)
 
 
-def search(kind: str, shape: tuple[int, ...], axis: int, index_type: type[np.generic], given: Quantisation) -> bytes:
+def search(kind: str, shape: Shape, axis: int, index_type: Type = np.int32, given: Quantisation | None = None) -> bytes:
     """Return a model of a search.
 
     Args:
         kind: Max or Min.
         index_type: Type of the output.
+        given: Quantisation of int8; None for float32.
     """
     tensors = [
-        Tensor("input", shape, np.int8, given),
+        Tensor("input", shape, np.int8 if given else np.float32, given),
         Tensor("axis", (), np.int32, None, np.array(axis, np.int32)),
         Tensor("output", reduced_shape(shape, [axis], keep_dims=False), index_type),
     ]

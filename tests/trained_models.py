@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
 from ai_edge_litert.interpreter import Interpreter
 from graph_models import Graph
 from numpy.typing import NDArray
 from one_op_models import packed, tree_of
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
+from onnx_models import onnx_bytes
 
 CLASSES = ("circle", "square", "star", "cross")
 SHAPE = (3, 12, 12)
@@ -30,21 +30,23 @@ class Trained:
 
     Attributes:
         model: The float model; the batch is open.
-        samples: Inputs, (count, 3, 12, 12).
+        samples: Inputs in the layout of the model.
         labels: Number of the right class of each.
+        file: The name of its file.
     """
 
-    model: onnx.ModelProto
+    model: bytes
     samples: NDArray[np.float32]
     labels: NDArray[np.int64]
+    file: str = "net.onnx"
 
     def save(self, folder: Path, count: int | None = None) -> Path:
-        """Write net.onnx, samples.npy, labels.npy, and return the model's path."""
+        """Write the model, samples.npy, labels.npy, and return the model's path."""
         folder.mkdir(parents=True, exist_ok=True)
-        onnx.save(self.model, folder / "net.onnx")
+        (folder / self.file).write_bytes(self.model)
         np.save(folder / "samples.npy", self.samples[:count])
         np.save(folder / "labels.npy", self.labels[:count])
-        return folder / "net.onnx"
+        return folder / self.file
 
 
 def pictures(count: int, seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -55,7 +57,7 @@ def pictures(count: int, seed: int) -> tuple[NDArray[np.float32], NDArray[np.int
     return (shapes[labels] + rng.normal(0, _NOISE, (count, *SHAPE))).astype(np.float32), labels
 
 
-def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: bool = False) -> onnx.ModelProto:
+def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: bool = False) -> bytes:
     """Return the network with this last layer, or only with the features before it."""
     rng = np.random.default_rng(3)
     values = {
@@ -80,16 +82,11 @@ def network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: b
         make("Flatten", ["r2"], ["flat"], "flatten"),
         make("Gemm", ["flat", "last", "bias"], ["classes"], "dense"),
     ]
-    output, size = ("flat", 288) if features else ("classes", len(CLASSES))
-    graph = helper.make_graph(
-        nodes[:-1] if features else nodes,
-        "net",
-        [helper.make_tensor_value_info("picture", TensorProto.FLOAT, ["batch", *SHAPE])],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", size])],
-        [numpy_helper.from_array(np.asarray(each, np.float32), name) for name, each in values.items()],
-    )
-    model: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12)], ir_version=7)
-    return model
+    constants = {name: np.asarray(each, np.float32) for name, each in values.items()}
+    inputs, outputs = {"picture": ["batch", *SHAPE]}, {"classes": ["batch", len(CLASSES)]}
+    if features:
+        nodes, outputs = nodes[:-1], {"flat": ["batch", 288]}
+    return onnx_bytes(nodes, inputs, outputs, constants, 12, 7)
 
 
 def _least_squares(flat: NDArray[np.float32], classes: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -105,37 +102,12 @@ def _least_squares(flat: NDArray[np.float32], classes: NDArray[np.int64]) -> NDA
 def classifier() -> Trained:
     """Return the trained classifier with 200 samples that it has not seen."""
     nothing = np.zeros((288, len(CLASSES)), np.float32), np.zeros(len(CLASSES), np.float32)
-    front = onnxruntime.InferenceSession(network(*nothing, features=True).SerializeToString())
+    front = onnxruntime.InferenceSession(network(*nothing, features=True))
     learned, classes = pictures(600, 1)
     (flat,) = front.run(None, {"picture": learned})
     fitted = _least_squares(flat, classes)
     samples, labels = pictures(200, 2)
     return Trained(network(fitted[:-1], fitted[-1]), samples, labels)
-
-
-@dataclass(frozen=True)
-class TrainedTflite:
-    """A classifier as a float .tflite model of an old converter.
-
-    Operators share a bias, and tensors a name.
-
-    Attributes:
-        model: Bytes of the float model.
-        samples: Inputs, (count, 12, 12, 3).
-        labels: Number of the right class of each.
-    """
-
-    model: bytes
-    samples: NDArray[np.float32]
-    labels: NDArray[np.int64]
-
-    def save(self, folder: Path, count: int | None = None) -> Path:
-        """Write net.tflite, samples.npy, labels.npy, and return the model's path."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "net.tflite").write_bytes(self.model)
-        np.save(folder / "samples.npy", self.samples[:count])
-        np.save(folder / "labels.npy", self.labels[:count])
-        return folder / "net.tflite"
 
 
 def tflite_network(last: NDArray[np.float32], bias: NDArray[np.float32], *, features: bool = False) -> bytes:
@@ -166,7 +138,7 @@ def tflite_network(last: NDArray[np.float32], bias: NDArray[np.float32], *, feat
 
 
 @cache
-def tflite_classifier() -> TrainedTflite:
+def tflite_classifier() -> Trained:
     """Return the trained classifier with 200 samples that it has not seen."""
     nothing = np.zeros((288, len(CLASSES)), np.float32), np.zeros(len(CLASSES), np.float32)
     front = Interpreter(model_content=tflite_network(*nothing, features=True))
@@ -180,6 +152,5 @@ def tflite_classifier() -> TrainedTflite:
     flat = np.concatenate(features)
     fitted = _least_squares(flat, classes)
     samples, labels = pictures(200, 2)
-    return TrainedTflite(
-        tflite_network(fitted[:-1], fitted[-1]), np.ascontiguousarray(samples.transpose(0, 2, 3, 1)), labels
-    )
+    rows = np.ascontiguousarray(samples.transpose(0, 2, 3, 1))
+    return Trained(tflite_network(fitted[:-1], fitted[-1]), rows, labels, "net.tflite")

@@ -19,7 +19,7 @@ def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
     tree = tree_of(model)
     for code in tree.operatorCodes:
         code.version = 1
-    for tensor in tree.subgraphs[0].tensors:
+    for tensor in (each for graph in tree.subgraphs for each in graph.tensors):
         if tensor.type != schema.TensorType.INT8:
             continue
         tensor.type = schema.TensorType.UINT8

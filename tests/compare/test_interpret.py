@@ -18,6 +18,7 @@ import pytest
 import reference_interpreter
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from movement_models import random_inputs
 from n6build.base.errors import N6Error
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.judge.compare.interpret import interpret, ports_of, reference_rows
@@ -38,15 +39,6 @@ YAMNET = "npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx"
 REID = "npu/reid-mobilenetv2-core-3.0/mobilenetv2_a100_256_128_fft_int8.tflite"
 
 
-def random_inputs(model: Path, seed: int = 1) -> list[NDArray[np.generic]]:
-    rng = np.random.default_rng(seed)
-    details = reference_interpreter.load(model.read_bytes()).get_input_details()
-    return [
-        rng.integers(np.iinfo(each["dtype"]).min, np.iinfo(each["dtype"]).max + 1, each["shape"]).astype(each["dtype"])
-        for each in details
-    ]
-
-
 def check_order(tensors: tuple[ReferenceTensor, ...]) -> None:
     names: list[str] = []
     for each in tensors:
@@ -63,7 +55,7 @@ def check_order(tensors: tuple[ReferenceTensor, ...]) -> None:
 
 @pytest.mark.parametrize("model", network_models.own_models(), ids=lambda path: path.stem)
 def test_every_tensor_of_a_tflite_file_is_that_of_the_reference_resolver(model: Path) -> None:
-    inputs = random_inputs(model)
+    inputs = random_inputs(model.read_bytes(), 1)
     oracle = reference_interpreter.load(model.read_bytes(), preserve_all_tensors=True)
     for detail, values in zip(oracle.get_input_details(), inputs, strict=True):
         oracle.set_tensor(detail["index"], values)
@@ -100,9 +92,10 @@ def test_several_inferences_need_one_start() -> None:
 
 def test_an_operator_with_two_operands_names_both(tmp_path: Path) -> None:
     quantisation = one_op_models.Quantisation(0.5, 3)
-    model = tmp_path / "add.tflite"
-    model.write_bytes(one_op_models.add((1, 4), (1, 4), quantisation, quantisation, quantisation))
-    inputs = random_inputs(model)
+    model = network_models.as_file(
+        one_op_models.add((1, 4), (1, 4), quantisation, quantisation, quantisation), tmp_path, "add.tflite"
+    )
+    inputs = random_inputs(model.read_bytes(), 1)
     tensors = interpret(model, inputs)
     assert tensors[-1].operator == "ADD"
     assert len(tensors[-1].inputs) == len(inputs)
@@ -152,8 +145,7 @@ def test_every_quantised_tensor_of_an_onnx_graph_is_that_of_a_plain_oracle(
 
 
 def test_the_tensors_of_an_onnx_graph_say_what_made_them(tmp_path: Path) -> None:
-    model = tmp_path / "net.onnx"
-    model.write_bytes(qdq_convolution())
+    model = network_models.as_file(qdq_convolution(), tmp_path, "net.onnx")
     tensors = interpret(model, [np.zeros((1, 2, 5, 5), np.float32)])
     check_order(tensors)
     told = [(t.name, t.operator, t.inputs, t.type, t.scale, t.zero_point, t.channels_last) for t in tensors]
@@ -201,7 +193,7 @@ def test_yamnet_has_its_27_convolutions() -> None:
 
 def test_reid_has_every_tensor_of_the_reference_resolver() -> None:
     model = sample(REID)
-    inputs = random_inputs(model)
+    inputs = random_inputs(model.read_bytes(), 1)
     tensors = interpret(model, inputs)
     check_order(tensors)
     assert tensors[0].type == "uint8"
@@ -246,11 +238,8 @@ def test_inputs_that_do_not_fit_are_refused(inputs: list[NDArray[np.generic]], w
 
 
 def test_a_tensor_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
-    def grow(model: Any) -> None:
-        model.subgraphs[0].tensors[0].shape = [1 << 20, 1 << 20]
-
-    model = tmp_path / "large.tflite"
-    model.write_bytes(network_models.edit(KEYWORD.read_bytes(), grow))
+    grow = network_models.set_tensor(0, shape=[1 << 20, 1 << 20])
+    model = network_models.as_file(network_models.edit(KEYWORD.read_bytes(), grow), tmp_path, "large.tflite")
     error = refusal(model, [])
     assert error.id == "N6-COMPARE-002"
     assert f"more than {MAX_ACTIVATION_BYTES}" in error.what
@@ -305,9 +294,8 @@ def test_tensors_of_one_name_are_told_apart(tmp_path: Path) -> None:
         for tensor in model.subgraphs[0].tensors:
             tensor.name = "t"
 
-    model = tmp_path / "net.tflite"
-    model.write_bytes(network_models.edit(KEYWORD.read_bytes(), call_alike))
-    check_order(interpret(model, random_inputs(model)))
+    model = network_models.as_file(network_models.edit(KEYWORD.read_bytes(), call_alike), tmp_path, "net.tflite")
+    check_order(interpret(model, random_inputs(model.read_bytes(), 1)))
 
 
 # Each example starts a process that loads an interpreter.
@@ -317,7 +305,7 @@ def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(
     tmp_path: Path, data: st.DataObject, kind: str
 ) -> None:
     whole = KEYWORD.read_bytes() if kind == "tflite" else qdq_convolution()
-    inputs = random_inputs(KEYWORD) if kind == "tflite" else [np.zeros((1, 2, 5, 5), np.float32)]
+    inputs = random_inputs(KEYWORD.read_bytes(), 1) if kind == "tflite" else [np.zeros((1, 2, 5, 5), np.float32)]
     damaged = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 6))):
         damaged[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
@@ -333,7 +321,7 @@ def test_a_damaged_model_is_an_error_or_a_result_and_never_a_crash(
 @pytest.mark.parametrize("seed", range(4))
 def test_selected_boxes_have_as_many_rows_as_the_network_gives(tmp_path: Path, seed: int) -> None:
     data = float_islands.selection(np.random.default_rng(seed))
-    (model := tmp_path / "model.onnx").write_bytes(data)
+    model = network_models.as_file(data, tmp_path, "model.onnx")
     inputs = random_onnx_inputs(data, seed)
     ((made,),) = reference_rows(model, [inputs])
     graph = read_onnx_graph(model)

@@ -9,23 +9,24 @@ LAST = np.arange(2 * 3 * 8).reshape(1, 2, 3, 8)
 FIRST = np.moveaxis(LAST, -1, 1)
 
 
+def ordered(values: np.ndarray, shape: tuple[int, ...], channels_last: bool) -> list[int]:
+    found = in_memory_order(values, shape, channels_last=channels_last)
+    assert found is not None
+    return [int(each) for each in found]
+
+
 def test_channels_last_in_memory_whatever_the_model_has() -> None:
     for values, channels_last in ((LAST, True), (FIRST, False)):
-        found = in_memory_order(values, (1, 2, 3, 8), channels_last=channels_last)
-        assert found is not None
-        assert found.tolist() == LAST.ravel().tolist()
+        assert ordered(values, (1, 2, 3, 8), channels_last) == LAST.ravel().tolist()
 
 
 def test_channels_in_planes() -> None:
     for values, channels_last in ((LAST, True), (FIRST, False)):
-        found = in_memory_order(values, (1, 8, 2, 3), channels_last=channels_last)
-        assert found is not None
-        assert found.tolist() == FIRST.ravel().tolist()
+        assert ordered(values, (1, 8, 2, 3), channels_last) == FIRST.ravel().tolist()
 
 
 def test_channels_in_groups() -> None:
-    found = in_memory_order(LAST, (1, 2, 2, 3, 4), channels_last=True)
-    assert found is not None
+    found = ordered(LAST, (1, 2, 2, 3, 4), True)
     wanted = [
         LAST[0, y, x, 4 * group + channel]
         for group in range(2)
@@ -33,20 +34,16 @@ def test_channels_in_groups() -> None:
         for x in range(3)
         for channel in range(4)
     ]
-    assert found.tolist() == wanted
+    assert found == wanted
 
 
 def test_axes_of_length_one_do_not_matter() -> None:
-    found = in_memory_order(np.arange(10).reshape(1, 10), (1, 10, 1, 1), channels_last=False)
-    assert found is not None
-    assert found.tolist() == list(range(10))
+    assert ordered(np.arange(10).reshape(1, 10), (1, 10, 1, 1), False) == list(range(10))
 
 
 def test_axes_of_length_one_tell_where_the_others_are() -> None:
     square = np.arange(4).reshape(1, 1, 2, 2)
-    found = in_memory_order(square, (1, 2, 1, 2), channels_last=True)
-    assert found is not None
-    assert found.tolist() == [0, 2, 1, 3]
+    assert ordered(square, (1, 2, 1, 2), True) == [0, 2, 1, 3]
     assert in_memory_order(square, (2, 2), channels_last=True) is None
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from movement_models import random_values
 from numpy.typing import NDArray
 from one_op_models import Quantisation
+from sequence_models import search
 
 from kernels.case_of_call import case_of
 from kernels.draws import one_of
@@ -65,7 +66,7 @@ def arg_float32(rng: np.random.Generator) -> Case:
     kind, shape = one_of(rng, "Max", "Min"), a_shape(rng)
     axis = int(rng.integers(len(shape)))
     values = rng.choice(reals(rng, (int(np.prod(shape)),)), shape)
-    model = ops.search(kind, shape, axis, one_of(rng, np.int32, np.int64))
+    model = search(kind, shape, axis, one_of(rng, np.int32, np.int64))
     return case_of(f"Arg{kind} of float32 {shape} along {axis}", model, [values])
 
 

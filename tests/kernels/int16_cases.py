@@ -56,7 +56,9 @@ def _convolution(kind: str, rng: np.random.Generator, weights: NDArray[np.int8],
     source, scales = _scale(rng, 1e-5, 1e-2), _scales(rng, channels)
     target = _target(rng, source, scales, weights.size // channels)
     bias = None if kind != "CONV_2D" and rng.random() < 0.1 else _bias(rng, channels)
-    model = models.convolution(kind, shape, weights, bias, scales, source, target, **options)
+    model = models.convolution(
+        kind, shape, weights, bias, scales, Quantisation(source), Quantisation(target), **options
+    )
     name = f"int16 {kind} {shape} by {weights.shape} {options}"
     return case_of(name, model, [int16(rng, (1, *shape))])
 
@@ -81,7 +83,8 @@ def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, ou
     source, scales = _scale(rng, 1e-5, 1e-2), _scales(rng, outputs)
     target, activation = _target(rng, source, scales, inputs), str(rng.choice(_ACTIVATIONS))
     weights, bias = _weights(rng, (outputs, inputs)), _bias(rng, outputs)
-    model = models.fully_connected(rows, weights, bias, scales, source, target, activation)
+    ends = Quantisation(source), Quantisation(target)
+    model = models.fully_connected(rows, weights, bias, scales, *ends, activation)
     return case_of(f"int16 fully connected {rows}x{inputs}->{outputs}", model, [int16(rng, (rows, inputs))])
 
 
@@ -92,7 +95,8 @@ def _elementwise(kind: str, rng: np.random.Generator, shape: Any, powers: float)
     activation = str(rng.choice(_ACTIVATIONS))
     values = [int16(rng, shape), int16(rng, other)]
     constant = values.pop() if rng.random() < 0.2 else None
-    model = models.elementwise(kind, shape, other, (a, b, made), activation, constant=constant)
+    ends = [Quantisation(each) for each in (a, b, made)]
+    model = models.binary(kind, (shape, other), ends, activation, (None, constant))
     return case_of(f"int16 {kind} {shape} {other} {activation}", model, values)
 
 
@@ -108,7 +112,7 @@ def pool(kind: str) -> Callable[..., Case]:
     def case(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
         shape, window, options = window_over(rng, shape, window, options, 30, dilated=False)
         scale = _scale(rng, 1e-5, 1e-2)
-        model = models.pool_2d(kind, shape, window, scale=scale, **options)
+        model = models.pool_2d(kind, shape, window, quantisation=Quantisation(scale), **options)
         return case_of(f"int16 {kind} pool {shape} {window} {options}", model, [int16(rng, (1, *shape))])
 
     return case
@@ -118,7 +122,7 @@ def function(kind: str) -> Callable[..., Case]:
     def case(rng: np.random.Generator, elements: int = 0) -> Case:
         elements = elements or int(rng.integers(1, 400))
         scale = 2.0 ** int(rng.integers(-16, -8)) if rng.random() < 0.5 else _scale(rng, 1e-6, 1e-1)
-        model = models.function(kind, (1, elements), scale)
+        model = models.unary(kind, (1, elements), Quantisation(scale), Quantisation(2.0**-15))
         return case_of(f"int16 {kind} {elements} scale {scale}", model, [int16(rng, (1, elements))])
 
     return case
@@ -127,7 +131,8 @@ def function(kind: str) -> Callable[..., Case]:
 def leaky_relu(rng: np.random.Generator, elements: int = 0) -> Case:
     elements = elements or int(rng.integers(1, 400))
     alpha = float(rng.choice([rng.uniform(0, 1), rng.uniform(-1, 2), 0.0, 0.5]))
-    model = models.leaky_relu((1, elements), alpha, _scale(rng, 1e-5, 1e-2), _scale(rng, 1e-5, 1e-2))
+    ends = [Quantisation(_scale(rng, 1e-5, 1e-2)) for _ in range(2)]
+    model = models.unary("LEAKY_RELU", (1, elements), *ends, alpha=alpha)
     return case_of(f"int16 leaky relu {elements} alpha {alpha}", model, [int16(rng, (1, elements))])
 
 
@@ -161,7 +166,7 @@ def transpose_conv(rng: np.random.Generator) -> Case:
 def softmax(rng: np.random.Generator, rows: int = 0, depth: int = 0) -> Case:
     rows, depth = rows or int(rng.integers(1, 8)), depth or int(rng.integers(1, 80))
     scale, beta = _scale(rng, 1e-5, 1e-2), float(np.float32(rng.uniform(0.5, 2)))
-    model = models.softmax(rows, depth, scale, beta)
+    model = models.softmax(rows, depth, scale, beta=beta)
     return case_of(f"int16 softmax {rows}x{depth} scale {scale} {beta}", model, [int16(rng, (rows, depth))])
 
 

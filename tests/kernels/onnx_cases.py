@@ -8,11 +8,10 @@ from typing import Any
 import float_islands
 import numpy as np
 from n6build.compile.reference.graph import Graph, Operator, Tensor
-from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.kernel_call import KernelCall
 from n6build.compile.reference.kinds import KINDS, ONNX_KINDS, TFLITE_KINDS
-from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.compile.reference.operands import operands_of
+from network.onnx_equality import onnx_graph
 from numpy.typing import NDArray
 from qdq_models import Layers, Scale
 
@@ -40,11 +39,7 @@ def random_case(kernel: str, rng: Random) -> Case:
 
 def _graph(model: bytes) -> Graph:
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.onnx"
-        file.write_bytes(model)
-        graph = read_onnx_graph(file)
-    check_graph(graph, file.name)
-    return graph
+        return onnx_graph(model, Path(folder))
 
 
 def _values(tensor: Tensor, rng: Random) -> NDArray[np.generic]:
@@ -126,16 +121,10 @@ def _quantize(layers: Layers, rng: Random) -> bytes:
     return layers.model([layers.input((1, int(rng.integers(1, 100))), Scale(0.05, int(rng.integers(-128, 128))))])
 
 
-def _softmax(layers: Layers, rng: Random) -> bytes:
+def _softmax(layers: Layers, rng: Random) -> str:
     scale = layers.any_scale(10 ** rng.uniform(-3, 0))
     name = layers.input((int(rng.integers(1, 5)), int(rng.integers(1, 70))), scale)
-    return layers.model(layers.node("Softmax", [name], axis=-1))
-
-
-def _quantised_softmax(layers: Layers, rng: Random) -> bytes:
-    scale = layers.any_scale(10 ** rng.uniform(-3, 0))
-    name = layers.input((int(rng.integers(1, 5)), int(rng.integers(1, 70))), scale)
-    return layers.model([layers.operator("Softmax", [name], layers.any_scale(1 / 256), axis=-1)])
+    return layers.node("Softmax", [name], axis=-1)[0]
 
 
 def _mean(layers: Layers, rng: Random) -> bytes:
@@ -150,27 +139,28 @@ def _axes(layers: Layers, axes: list[int]) -> list[str]:
     return [layers.constant(np.array(axes, np.int64))]
 
 
+def _with_numbers(
+    kind: str, layers: Layers, rng: Random, shape: tuple[int, ...], *sizes: tuple[int, ...], mean: float = 1
+) -> bytes:
+    """Return a model of one operator that reads float32 constants."""
+    name = layers.input(shape, layers.any_scale(0.03))
+    numbers = [layers.constant(rng.normal(mean, 0.5, size).astype(np.float32)) for size in sizes]
+    return layers.model([layers.operator(kind, [name, *numbers], layers.any_scale(0.02))])
+
+
 def _layer_norm(layers: Layers, rng: Random) -> bytes:
     shape = (1, int(rng.integers(1, 6)), int(rng.integers(1, 50)))
-    name = layers.input(shape, layers.any_scale(0.03))
-    numbers = [
-        layers.constant(rng.normal(1, 0.5, shape[-1]).astype(np.float32)) for _ in range(int(rng.integers(1, 3)))
-    ]
-    return layers.model([layers.operator("LayerNormalization", [name, *numbers], layers.any_scale(0.02))])
+    return _with_numbers("LayerNormalization", layers, rng, shape, *[shape[-1:]] * int(rng.integers(1, 3)))
 
 
 def _instance_norm(layers: Layers, rng: Random) -> bytes:
     shape = _image(rng, int(rng.integers(1, 12)))
-    name = layers.input(shape, layers.any_scale(0.03))
-    numbers = [layers.constant(rng.normal(1, 0.5, shape[1]).astype(np.float32)) for _ in range(2)]
-    return layers.model([layers.operator("InstanceNormalization", [name, *numbers], layers.any_scale(0.02))])
+    return _with_numbers("InstanceNormalization", layers, rng, shape, *[shape[1:2]] * 2)
 
 
 def _prelu(layers: Layers, rng: Random) -> bytes:
     shape = _image(rng, int(rng.integers(1, 30)))
-    name = layers.input(shape, layers.any_scale(0.03))
-    slopes = layers.constant(rng.normal(0, 0.5, (shape[1], 1, 1)).astype(np.float32))
-    return layers.model([layers.operator("PRelu", [name, slopes], layers.any_scale(0.03))])
+    return _with_numbers("PRelu", layers, rng, shape, (shape[1], 1, 1), mean=0)
 
 
 def _resize(layers: Layers, rng: Random) -> bytes:
@@ -284,8 +274,8 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "real_resize": _resize,
     "qlinear_batch_matmul": _matmul,
     "qlinear_quantize": _quantize,
-    "qlinear_softmax": _quantised_softmax,
-    "real_softmax": _softmax,
+    "qlinear_softmax": lambda layers, rng: layers.model([layers.qdq(_softmax(layers, rng), layers.any_scale(1 / 256))]),
+    "real_softmax": lambda layers, rng: layers.model([_softmax(layers, rng)]),
     "real_table": _table,
     "float_function": _of_real(*map(_of_node, (*_FUNCTIONS, *_MORE_FUNCTIONS)), _of_node("Pow", np.float32(1.7))),
     "float_reduce": _of_real(

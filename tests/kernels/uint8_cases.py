@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import one_op_models
+from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import raised, to_uint8
 
@@ -66,30 +67,28 @@ def window_over(
     return shape or image(rng, window, drawn.get("dilation", (1, 1)), most), window, drawn
 
 
+def _convolution(kind: str, rng: np.random.Generator, weights: NDArray[np.int8], shape: Any, options: Any) -> Case:
+    channels = weights.shape[3 if kind.startswith("D") else 0]
+    bias = rng.integers(-3000, 3000, (channels,), dtype=np.int32)
+    source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
+    target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(weights.size / channels) / 40)
+    model = one_op_models.convolution(kind, shape, weights, bias, [scale], source, target, **options)
+    name = f"uint8 {kind} {shape} by {weights.shape} {options}"
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(int8(rng, (1, *shape)))])
+
+
 def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
     shape, window, options = window_over(rng, shape, window, options, 40)
-    channels = channels or int(rng.integers(1, 20))
-    weights = int8(rng, (channels, *window, shape[2]))
-    bias = rng.integers(-3000, 3000, channels, dtype=np.int32)
-    source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
-    target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(weights[0].size) / 40)
-    model = one_op_models.conv_2d(shape, weights, bias, [scale], source, target, **options)
-    name = f"uint8 conv {shape}->{channels} window {window} {options}"
-    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(int8(rng, (1, *shape)))])
+    weights = int8(rng, (channels or int(rng.integers(1, 20)), *window, shape[2]))
+    return _convolution("CONV_2D", rng, weights, shape, options)
 
 
 def depthwise_conv_2d(
     rng: np.random.Generator, shape: Any = None, multiplier: int = 0, window: Any = None, **options: Any
 ) -> Case:
     shape, window, options = window_over(rng, shape, window, options, 20)
-    multiplier = multiplier or int(rng.choice([1, 1, 2, 3, 8]))
-    weights = int8(rng, (1, *window, shape[2] * multiplier))
-    bias = rng.integers(-3000, 3000, (weights.shape[3],), dtype=np.int32)
-    source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
-    target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(window[0] * window[1]) / 40)
-    model = one_op_models.depthwise_conv_2d(shape, weights, bias, [scale], source, target, **options)
-    name = f"uint8 depthwise {shape}x{multiplier} window {window} {options}"
-    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(int8(rng, (1, *shape)))])
+    weights = int8(rng, (1, *window, shape[2] * (multiplier or int(rng.choice([1, 1, 2, 3, 8])))))
+    return _convolution("DEPTHWISE_CONV_2D", rng, weights, shape, options)
 
 
 def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, outputs: int = 0) -> Case:

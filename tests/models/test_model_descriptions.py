@@ -63,73 +63,55 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
     assert (model.name, model.inputs, model.sha256) == ("my__best__net-9389a9f5", None, None)
 
 
+# Each row is (text, another one, message).
+CHANGED = [
+    ("name: tiny", 'name: "ti ny"', "model.yaml:1: name: error N6-MODEL-007"),
+    ("tiny.tflite", "tny.tflite", "model.yaml:2: file: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean"),
+    ("result: classification", "result: clasification", "model.yaml:3: result: error N6-YAML-004"),
+    ("classes: [a, b]\n", "", "N6-MODEL-004: a classification needs the names of its classes"),
+    ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is not a class"),
+    ("inputs: inputs.npy", "inputs: none.npy", "vectors.inputs: error N6-MODEL-003"),
+    ("file: tiny", "flie: tiny", "did you mean 'file'?"),
+    ("file: tiny.tflite\n", "", "N6-MODEL-008: key 'file' is missing"),
+]
+# Each row is (line that is added, message).
+ADDED = [
+    ("network: {folder: none}", "network.folder: error N6-MODEL-003: no folder 'none'"),
+    ("network: {backend: stedgeai}", "N6-MODEL-010: no backend 'stedgeai'\n  hint: did you mean 'st_"),
+    ("network: {st_edge: {}}", "network.st_edge: error N6-YAML-003: unknown key 'st_edge'\n  hint: did"),
+    ("network: {name: 2-nets}", "network.name: error N6-MODEL-007"),
+    ("network: {pools: {npuRAM4: 64 kB}}", "network.pools.npuRAM4: error N6-YAML-004"),
+    (
+        'checks: {waive: {N6-CHECK-003: ""}}',
+        "checks.waive.N6-CHECK-003: error N6-MODEL-009: a waived check needs a reason",
+    ),
+    (
+        "reference: {model: tny.tflite}",
+        "model.yaml:3: reference.model: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean 'tiny.tflite'?",
+    ),
+    (
+        "reference: {mdel: tiny.tflite}",
+        "reference.mdel: error N6-YAML-003: unknown key 'mdel'\n  hint: did you mean 'model'?",
+    ),
+    ("reference: {model: inputs.npy}", "reference.model: error N6-MODEL-011: no interpreter supports 'inputs.npy'"),
+    (
+        "reference: {model: tiny.tflite, waive: no}",
+        "reference.model: error N6-MODEL-011: reference.model and reference.waive",
+    ),
+    ("tolerance: {cosine: 1.1}", "tolerance.cosine: error N6-YAML-004: 1.1 is outside -1..1"),
+    ("tolerance: {cosine: .nan}", "tolerance.cosine: error N6-YAML-004: nan is outside -1..1"),
+    ("tolerance: {top1: 5}", "tolerance.top1: error N6-YAML-004: '5' must be true or false"),
+    (
+        "tolerance: {epoch: {within1: 1}}",
+        "tolerance.epoch.within1: error N6-YAML-003: unknown key 'within1'\n  hint: did you mean 'within_1'?",
+    ),
+    ("tolerance: {epoch: {equal: -0.1}}", "tolerance.epoch.equal: error N6-YAML-004: -0.1 is outside 0..1"),
+]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [
-        ("name: tiny", 'name: "ti ny"', "model.yaml:1: name: error N6-MODEL-007"),
-        (
-            "tiny.tflite",
-            "tny.tflite",
-            "model.yaml:2: file: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean",
-        ),
-        ("result: classification", "result: clasification", "model.yaml:3: result: error N6-YAML-004"),
-        ("classes: [a, b]\n", "", "N6-MODEL-004: a classification needs the names of its classes"),
-        ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is not a class"),
-        ("inputs: inputs.npy", "inputs: none.npy", "vectors.inputs: error N6-MODEL-003"),
-        ("file: tiny", "flie: tiny", "did you mean 'file'?"),
-        ("file: tiny.tflite\n", "", "N6-MODEL-008: key 'file' is missing"),
-        ("result:", "network: {folder: none}\nresult:", "network.folder: error N6-MODEL-003: no folder 'none'"),
-        (
-            "result:",
-            "network: {backend: stedgeai}\nresult:",
-            "N6-MODEL-010: no backend 'stedgeai'\n  hint: did you mean 'st_",
-        ),
-        (
-            "result:",
-            "network: {st_edge: {}}\nresult:",
-            "network.st_edge: error N6-YAML-003: unknown key 'st_edge'\n  hint: did",
-        ),
-        ("result:", "network: {name: 2-nets}\nresult:", "network.name: error N6-MODEL-007"),
-        ("result:", "network: {pools: {npuRAM4: 64 kB}}\nresult:", "network.pools.npuRAM4: error N6-YAML-004"),
-        (
-            "result:",
-            'checks: {waive: {N6-CHECK-003: ""}}\nresult:',
-            "checks.waive.N6-CHECK-003: error N6-MODEL-009: a waived check needs a reason",
-        ),
-        (
-            "result:",
-            "reference: {model: tny.tflite}\nresult:",
-            "model.yaml:3: reference.model: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean 'tiny.tflite'?",
-        ),
-        (
-            "result:",
-            "reference: {mdel: tiny.tflite}\nresult:",
-            "reference.mdel: error N6-YAML-003: unknown key 'mdel'\n  hint: did you mean 'model'?",
-        ),
-        (
-            "result:",
-            "reference: {model: inputs.npy}\nresult:",
-            "reference.model: error N6-MODEL-011: no interpreter supports 'inputs.npy'",
-        ),
-        (
-            "result:",
-            "reference: {model: tiny.tflite, waive: no}\nresult:",
-            "reference.model: error N6-MODEL-011: reference.model and reference.waive",
-        ),
-        ("result:", "tolerance: {cosine: 1.1}\nresult:", "tolerance.cosine: error N6-YAML-004: 1.1 is outside -1..1"),
-        ("result:", "tolerance: {cosine: .nan}\nresult:", "tolerance.cosine: error N6-YAML-004: nan is outside -1..1"),
-        ("result:", "tolerance: {top1: 5}\nresult:", "tolerance.top1: error N6-YAML-004: '5' must be true or false"),
-        (
-            "result:",
-            "tolerance: {epoch: {within1: 1}}\nresult:",
-            "tolerance.epoch.within1: error N6-YAML-003: unknown key 'within1'\n  hint: did you mean 'within_1'?",
-        ),
-        (
-            "result:",
-            "tolerance: {epoch: {equal: -0.1}}\nresult:",
-            "tolerance.epoch.equal: error N6-YAML-004: -0.1 is outside 0..1",
-        ),
-    ],
+    [*CHANGED, *(("result:", f"{added}\nresult:", message) for added, message in ADDED)],
 )
 def test_a_wrong_description_is_refused_with_its_line(models: Path, old: str, new: str, message: str) -> None:
     (models / "tiny" / "model.yaml").write_text(DESCRIPTION.replace(old, new))

@@ -1,13 +1,14 @@
 """Models and host builds that several tests of the network compiler share."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from n6build.compile.memory_pools import MemoryPool
 
-from network.host_network import HostNetwork, extflash
-from network.target_network import kernels_archive
+from network.host_network import Build, HostNetwork, extflash
+from network.network_models import as_file
+from network.target_network import POOLS, BuildTarget, TargetNetwork, kernels_archive
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def host_network(tmp_path: Path, objects_folder: Path) -> Callable[..., HostNetwork]:
+def host_network(tmp_path: Path, objects_folder: Path) -> Build:
     """Return a function that compiles and links a model, file or bytes, for the host."""
     made = 0
 
@@ -32,8 +33,18 @@ def host_network(tmp_path: Path, objects_folder: Path) -> Callable[..., HostNetw
         folder = tmp_path / f"network{made}"
         folder.mkdir()
         if isinstance(model, bytes):
-            (folder / "model.tflite").write_bytes(model)
-            model = folder / "model.tflite"
+            model = as_file(model, folder, "model.tflite" if model[4:8] == b"TFL3" else "model.onnx")
         return HostNetwork(model, extflash() if pools is None else pools, folder, objects_folder)
+
+    return build
+
+
+@pytest.fixture
+def target_network(tmp_path: Path, archive: Path) -> BuildTarget:
+    """Return a function that makes a program of a model, file or bytes."""
+
+    def build(model: Path | bytes, pools: Sequence[MemoryPool] = POOLS) -> TargetNetwork:
+        file = as_file(model, tmp_path) if isinstance(model, bytes) else model
+        return TargetNetwork(file, pools, tmp_path, archive)
 
     return build

@@ -1,11 +1,12 @@
 """Comparison of a compiled network with the reference, tensor by tensor."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import reference_interpreter
+from movement_models import random_inputs
 from numpy.typing import NDArray
 
 from network.host_network import HostNetwork
@@ -42,18 +43,6 @@ def _tensors_of(interpreter: Any, inputs: Sequence[NDArray[np.generic]]) -> dict
     }
 
 
-def random_inputs(model: bytes, seed: int) -> list[NDArray[np.generic]]:
-    rng = np.random.default_rng(seed)
-    made: list[NDArray[np.generic]] = []
-    for detail in reference_interpreter.load(model).get_input_details():
-        if detail["dtype"] == np.float32:
-            made.append(rng.normal(0, 3, detail["shape"]).astype(np.float32))
-        else:
-            limits = np.iinfo(detail["dtype"])
-            made.append(rng.integers(limits.min, limits.max + 1, detail["shape"], dtype=detail["dtype"]))
-    return made
-
-
 def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDArray[np.generic]]) -> tuple[int, int]:
     """Check that all tensors are equal; return (tensors, bytes) compared."""
     expected = tensors_of(model, inputs)
@@ -64,6 +53,31 @@ def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDA
     for name, data in network.final.items():
         assert data == (computed.get(name) or _without_epoch(name, network, expected, inputs)), name
     return len(computed), sum(map(len, computed.values()))
+
+
+def assert_sent(sent: bytes, expected: Iterable[tuple[str, bytes]]) -> None:
+    """Check that a target program sent these tensors, one behind the other."""
+    offset = 0
+    for name, wanted in expected:
+        assert sent[offset : offset + len(wanted)] == wanted, f"{name} differs"
+        offset += len(wanted)
+    assert offset == len(sent)
+
+
+def assert_exact(
+    network: HostNetwork, model: bytes, seeds: Iterable[int] = (1,), kinds: Sequence[str] | None = None
+) -> None:
+    """Check the kinds of a network's epochs, and its tensors for random inputs.
+
+    Args:
+        network: The network.
+        model: Its model.
+        seeds: Those of the inputs.
+        kinds: The kinds; None if they do not matter.
+    """
+    assert kinds is None or [epoch.kind for epoch in network.artifacts.epochs] == kinds
+    for seed in seeds:
+        assert_equal_everywhere(network, model, random_inputs(model, seed))
 
 
 def assert_equal_in_every_inference(

@@ -69,7 +69,7 @@ def _compiled(folder: Path) -> tuple[Path, ...]:
     The kernels have no state: they are one shared library. Runtime and harness are objects. Undefined
     behaviour is trapped.
     """
-    write_kernel_headers(_headers(folder))
+    write_kernel_headers(folder / "include")
     command = _command(folder, folder)
     library = "libkernels.so"
     of_kernels = compile_objects(folder, sorted(KERNELS.glob("*.c")), command)
@@ -78,17 +78,13 @@ def _compiled(folder: Path) -> tuple[Path, ...]:
     return tuple(folder.absolute() / name for name in (*others, library))
 
 
-def _headers(objects: Path) -> Path:
-    return objects / "include"
-
-
 def _command(folder: Path, objects: Path) -> list[str]:
     """Return the compiler's command for this folder.
 
     Paths are relative to the folder, so that ccache finds the objects of an earlier test run.
     """
     sanitizer = ["-fsanitize=undefined", "-fno-sanitize-recover"]
-    includes = [f"-I{os.path.relpath(_headers(objects), folder)}", f"-I{seen_from(folder, RUNTIME)}"]
+    includes = [f"-I{os.path.relpath(objects / 'include', folder)}", f"-I{seen_from(folder, RUNTIME)}"]
     return [*host_compiler(), *WARNINGS, "-O2", "-fPIC", *sanitizer, *includes]
 
 
@@ -108,10 +104,6 @@ def _map(address: int, size: int) -> None:
     assert found == address, f"cannot map {size} bytes at 0x{address:08X}: {os.strerror(ctypes.get_errno())}"
 
 
-def _is_state(buffer: str) -> bool:
-    return buffer.startswith("State_")
-
-
 class HostNetwork:
     """One compiled model.
 
@@ -119,7 +111,7 @@ class HostNetwork:
     """
 
     def __init__(self, model: Path, pools: Sequence[MemoryPool], folder: Path, objects: Path) -> None:
-        self.folder = folder
+        self.model, self.folder = model, folder
         compile_network(model, pools, folder, NAME)
         self.artifacts: NetworkArtifacts = read_artifacts(folder, NAME)
         library = folder / "network.so"
@@ -147,11 +139,8 @@ class HostNetwork:
             index = len(found)
             if self._library.host_buffer_is_param(kind, index):
                 break
-            address, size = (
-                self._library.host_buffer_address(kind, index),
-                self._library.host_buffer_bytes(kind, index),
-            )
-            found.append((name.decode(), address, size))
+            address = self._library.host_buffer_address(kind, index)
+            found.append((name.decode(), address, self._library.host_buffer_bytes(kind, index)))
         return found
 
     def trace(self, inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
@@ -174,7 +163,9 @@ class HostNetwork:
         Only the states keep their content, so that nothing depends on other old content.
         """
         states = [
-            (address, ctypes.string_at(address, size)) for name, address, size in self.internals if _is_state(name)
+            (address, ctypes.string_at(address, size))
+            for name, address, size in self.internals
+            if name.startswith("State_")
         ]
         for pool in self._pools:
             used = next(found.used_bytes for found in self.artifacts.pools if found.name == pool.name)
@@ -207,3 +198,7 @@ class HostNetwork:
                 "an epoch wrote to the weights"
             )
         return seen
+
+
+# A function that compiles and links a model for the host, as fixture `host_network` gives it.
+Build = Callable[..., HostNetwork]

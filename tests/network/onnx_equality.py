@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+from n6build.compile.reference.graph import Graph
+from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from n6build.judge.compare.onnx_interpreter import WEIGHT_QUANTISATION
 from n6build.judge.compare.onnx_plan import has_real_weights, has_unsigned_activations
 from numpy.typing import NDArray
 
 from network.host_network import HostNetwork
+from network.network_models import as_file
 
 Array = NDArray[Any]
 
@@ -92,19 +95,27 @@ def random_onnx_inputs(model: bytes, seed: int, spread: float = 2.0) -> list[Arr
     return made
 
 
-def differing(network: HostNetwork, file: Path, inputs: Sequence[Array]) -> dict[str, int]:
+def onnx_graph(model: bytes, folder: Path) -> Graph:
+    """Return the checked graph of a model."""
+    file = as_file(model, folder, "model.onnx")
+    graph = read_onnx_graph(file)
+    check_graph(graph, file.name)
+    return graph
+
+
+def differing(network: HostNetwork, inputs: Sequence[Array]) -> dict[str, int]:
     """Return how many elements of each tensor differ from onnxruntime's.
 
     The result has the tensors that the network and onnxruntime have in common.
     """
-    graph = read_onnx_graph(file)
+    graph = read_onnx_graph(network.model)
     # A tensor that differs from its source only in the shape or the order of dimensions has the name of that source.
     tensors = {
         f"{each.index}": graph.tensors[each.output]
         for each in graph.operators
         if each.kind not in ("TRANSPOSE", "RESHAPE")
     }
-    expected = run_onnx(file.read_bytes(), inputs, [tensor.name for tensor in tensors.values()])
+    expected = run_onnx(network.model.read_bytes(), inputs, [tensor.name for tensor in tensors.values()])
     found = {}
     for buffer, data in network.trace(inputs).items():
         match = re.fullmatch(r"\w+?_(\d+)_out_0", buffer)
@@ -130,17 +141,17 @@ def _orders(values: Array, shape: tuple[int, ...]) -> list[Array]:
     return exact or [each.reshape(-1) for each in fitting]
 
 
-def assert_equals_onnxruntime(network: HostNetwork, file: Path, seeds: Sequence[int] = (0, 1, 2)) -> int:
+def assert_equals_onnxruntime(network: HostNetwork, seeds: Sequence[int] = (0, 1, 2)) -> int:
     """Check that no element differs from onnxruntime's.
 
     Returns:
         The number of tensors compared for each seed.
     """
-    model = file.read_bytes()
+    model = network.model.read_bytes()
     compared = 0
     for seed in seeds:
         inputs = random_onnx_inputs(model, seed)
-        found = differing(network, file, inputs)
+        found = differing(network, inputs)
         assert not any(found.values()), found
         compared = len(found)
         for final, wanted in zip(network.final.values(), outputs_of(model, inputs), strict=True):

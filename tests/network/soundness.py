@@ -1,11 +1,16 @@
 """Conditions that every static memory plan has to meet."""
 
 from itertools import combinations
+from pathlib import Path
 
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.reference.epochs import Buffer, Network
 from n6build.compile.reference.liveness import ALIGNMENT
+from n6build.compile.reference.lowering import lower
 from n6build.compile.reference.placement import Placement
+from n6build.compile.reference.tflite_reader import read_graph
+
+from network.network_models import as_file
 
 
 def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
@@ -27,6 +32,12 @@ def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
         for buffer in of.buffers:
             place = plan.places[buffer.name]
             assert place.pool is not item.pool or item.end <= place.offset
+
+
+def lowered(model: bytes, folder: Path) -> Network:
+    """Return the network of a model before it is placed."""
+    file = as_file(model, folder, "lowered.tflite")
+    return lower(read_graph(file), file.name)
 
 
 def takes_place(of: Network, before: Buffer, after: Buffer) -> bool:

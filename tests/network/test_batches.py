@@ -1,7 +1,5 @@
 """Operators on several images have the reference's bits, image by image."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import int16_models
@@ -9,15 +7,14 @@ import movement_models
 import one_op_models as ops
 import pytest
 import reference_interpreter
+from movement_models import random_inputs
 from one_op_models import Quantisation
 from qdq_models import Layers, Qdq, Scale
 
-from network.equality import random_inputs
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.network_models import edit
 from network.onnx_equality import outputs_of, random_onnx_inputs
 
-Build = Callable[..., HostNetwork]
 IN = Quantisation(0.05, -3)
 
 
@@ -35,7 +32,7 @@ def of_images(model: bytes, count: int = 3) -> bytes:
 TFLITE = {
     "average pool": ops.pool_2d("AVERAGE", (9, 7, 4), (3, 2), (2, 2), IN),
     "max pool": ops.pool_2d("MAX", (9, 7, 4), (3, 3), (1, 2), IN),
-    "int16 average pool": int16_models.pool_2d("AVERAGE", (9, 7, 4), (3, 2), (2, 1), 0.001),
+    "int16 average pool": int16_models.pool_2d("AVERAGE", (9, 7, 4), (3, 2), (2, 1), Quantisation(0.001)),
     "resize": movement_models.resize("ResizeBilinear", (5, 4), (9, 7), 3, half_pixel_centers=True),
     "resize to the nearest": movement_models.resize("ResizeNearestNeighbor", (5, 4), (9, 7), 3),
 }
@@ -72,10 +69,8 @@ ONNX = {
 
 
 @pytest.mark.parametrize("name", ONNX)
-def test_an_operator_of_onnx(host_network: Build, tmp_path: Path, name: str) -> None:
-    file = tmp_path / "model.onnx"
-    file.write_bytes(ONNX[name])
-    network = host_network(file)
+def test_an_operator_of_onnx(host_network: Build, name: str) -> None:
+    network = host_network(ONNX[name])
     for seed in range(3):
         inputs = random_onnx_inputs(ONNX[name], seed)
         network.trace(inputs)

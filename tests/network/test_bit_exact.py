@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from movement_models import random_inputs
 from numpy.typing import NDArray
 from samples import sample
 
-from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork, extflash, noextmem
+from network.equality import assert_equal_everywhere
+from network.host_network import Build, extflash, noextmem
 from network.network_models import own_models
 
 SAMPLES = [
@@ -23,8 +24,6 @@ SAMPLES = [
 ]
 RANDOM_INPUTS = 4
 
-Build = Callable[..., HostNetwork]
-
 
 def given_inputs(model: Path) -> list[list[NDArray[np.generic]]]:
     file = model.parent / "inputs.npy"
@@ -32,28 +31,20 @@ def given_inputs(model: Path) -> list[list[NDArray[np.generic]]]:
 
 
 @pytest.mark.parametrize("profile", [extflash, noextmem])
-@pytest.mark.parametrize("model", own_models(), ids=lambda path: path.stem)
-def test_the_models_of_the_project(
-    host_network: Build, model: Path, profile: Callable[[], object], record_property: Callable[[str, object], None]
+@pytest.mark.parametrize("model", [*own_models(), *SAMPLES], ids=lambda model: Path(model).stem)
+def test_a_model_of_the_project_or_of_others(
+    host_network: Build,
+    model: Path | str,
+    profile: Callable[[], object],
+    record_property: Callable[[str, object], None],
 ) -> None:
-    data = model.read_bytes()
-    network = host_network(model, profile())
-    vectors = given_inputs(model) + [random_inputs(data, seed) for seed in range(RANDOM_INPUTS)]
+    file = sample(f"models/{model}") if isinstance(model, str) else model
+    data = file.read_bytes()
+    network = host_network(file, profile())
+    vectors = given_inputs(file) + [random_inputs(data, seed) for seed in range(RANDOM_INPUTS)]
     counts = [assert_equal_everywhere(network, data, inputs) for inputs in vectors]
     record_property("compared", counts)
-    print(
-        f"{model.stem}: {len(vectors)} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes"
-    )
-
-
-@pytest.mark.parametrize("profile", [extflash, noextmem])
-@pytest.mark.parametrize("name", SAMPLES)
-def test_models_of_others(host_network: Build, name: str, profile: Callable[[], object]) -> None:
-    model = sample(f"models/{name}")
-    data = model.read_bytes()
-    network = host_network(model, profile())
-    counts = [assert_equal_everywhere(network, data, random_inputs(data, seed)) for seed in range(RANDOM_INPUTS)]
-    print(f"{name}: {RANDOM_INPUTS} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes")
+    print(f"{file.stem}: {len(vectors)} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes")
 
 
 def test_c_info_and_network_c_agree_on_every_buffer(host_network: Build) -> None:

@@ -84,18 +84,19 @@ def test_a_larger_pool_in_external_ram_moves_what_lies_behind_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "message"),
-    [(30, "N6-POOL-003: pool hyperRAM needs 30.0 MiB of region 'heap', 2.0 MiB more than its limit")],
+    ("board", "sizes", "message"),
+    [
+        (
+            "openmv-n6",
+            {"hyperRAM": 30 * MIB},
+            "N6-POOL-003: pool hyperRAM needs 30.0 MiB of region 'heap', 2.0 MiB more than its limit",
+        ),
+        ("stm32n6570-dk", {"hyperRAM": 24 * MIB}, "N6-POOL-004: .* need 8.0 MiB more than its 32.0 MiB"),
+    ],
 )
-def test_a_region_stays_within_its_limit(size: int, message: str) -> None:
+def test_regions_stay_within_their_limits_and_the_ram(board: str, sizes: dict[str, int], message: str) -> None:
     with pytest.raises(N6Error, match=message):
-        external_regions(load_board("openmv-n6"), {"hyperRAM": size * MIB})
-
-
-def test_regions_beyond_the_ram_are_refused_with_the_bytes() -> None:
-    board = load_board("stm32n6570-dk")
-    with pytest.raises(N6Error, match=r"N6-POOL-004: .* need 8.0 MiB more than its 32.0 MiB"):
-        external_regions(board, {"hyperRAM": 24 * MIB})
+        external_regions(load_board(board), sizes)
 
 
 def test_a_pool_larger_than_its_memory() -> None:

@@ -22,15 +22,21 @@ from network.network_models import own_models
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("keyword")
     compile_network(next(path for path in own_models() if path.stem == "keyword"), extflash(), folder)
     return json.loads((folder / "network_c_info.json").read_text())
 
 
-def read(folder: Path, content: str | bytes) -> Any:
+@pytest.fixture
+def document(whole: Any) -> Any:
+    """Return a description that a test may change."""
+    return copy.deepcopy(whole)
+
+
+def read(folder: Path, content: Any) -> Any:
     path = folder / "network_c_info.json"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return read_c_info(path)
 
 
@@ -75,29 +81,27 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     ],
 )
 def test_what_is_wrong_has_its_path(document: Any, tmp_path: Path, change: Any, message: str) -> None:
-    changed = copy.deepcopy(document)
-    change(changed)
+    change(document)
     with pytest.raises(N6Error) as caught:
-        read(tmp_path, json.dumps(changed))
+        read(tmp_path, document)
     assert message in str(caught.value)
 
 
 def test_an_output_in_a_virtual_pool_has_an_address(document: Any, tmp_path: Path) -> None:
-    changed = copy.deepcopy(document)
-    pool = copy.deepcopy(changed["memory_pools"][0])
+    pool = copy.deepcopy(document["memory_pools"][0])
     pool |= {"id": 77, "name": "npuRAM3_npuRAM4", "fname": "", "subpools": [1, 2], "address": str(0x34200000)}
-    changed["memory_pools"].append(pool)
-    output = changed["graphs"][0]["outputs"][0]
-    buffer = next(buffer for buffer in changed["buffers"] if buffer["id"] == output)
+    document["memory_pools"].append(pool)
+    output = document["graphs"][0]["outputs"][0]
+    buffer = next(buffer for buffer in document["buffers"] if buffer["id"] == output)
     buffer |= {"mpool_id": 77, "offset_start": 64}
-    info = read(tmp_path, json.dumps(changed))
+    info = read(tmp_path, document)
     assert info.outputs[0].address == 0x34200040
     assert "npuRAM3_npuRAM4" not in {pool.name for pool in info.pools}
 
 
 def test_a_truncated_file_names_line_and_column(document: Any, tmp_path: Path) -> None:
     with pytest.raises(N6Error, match=r"network_c_info.json:\d+:\d+: error N6-NET-020: is not JSON"):
-        read(tmp_path, json.dumps(document, indent=1)[:5000])
+        read(tmp_path, json.dumps(document, indent=1).encode()[:5000])
 
 
 @given(data=st.data())
@@ -110,7 +114,7 @@ def test_any_value_anywhere_is_read_or_refused(document: Any, tmp_path: Path, da
     hostile: list[object] = [None, True, -1, 0, 2**70, 1e308, float("nan"), "", "x", "9" * 30, [], {}, [[]], {"id": 1}]
     place[last] = data.draw(st.sampled_from(hostile))
     try:
-        read(tmp_path, json.dumps(changed))
+        read(tmp_path, changed)
     except N6Error as error:
         assert error.id == "N6-NET-020"
 
@@ -140,21 +144,21 @@ def of_release_3(document: Any) -> Any:
 
 
 def test_releases_name_kinds_of_operators_in_two_ways(document: Any, tmp_path: Path) -> None:
-    assert read(tmp_path, json.dumps(of_release_3(document))) == read(tmp_path, json.dumps(document))
+    assert read(tmp_path, of_release_3(document)) == read(tmp_path, document)
 
 
 @pytest.mark.parametrize("mapping", ["NODE_EC", "NODE_SW"])
 def test_the_end_of_the_network_is_no_epoch(document: Any, tmp_path: Path, mapping: str) -> None:
     changed = of_release_3(document)
     changed["graphs"][0]["nodes"][-1]["mapping"] = mapping
-    assert read(tmp_path, json.dumps(changed)).epochs == read(tmp_path, json.dumps(document)).epochs
+    assert read(tmp_path, changed).epochs == read(tmp_path, document).epochs
 
 
 def test_pools_of_core_2_0_get_the_postfix_that_network_c_says(document: Any, tmp_path: Path) -> None:
     changed = copy.deepcopy(document)
     for pool in changed["memory_pools"]:
         del pool["fname"]
-    expected = read(tmp_path, json.dumps(document))
+    expected = read(tmp_path, document)
     (tmp_path / "network_c_info.json").write_text(json.dumps(changed))
     postfixes = {pool.name: pool.fname for pool in expected.pools}
     assert read_c_info(tmp_path / "network_c_info.json", postfixes) == expected
@@ -164,11 +168,10 @@ def test_pools_of_core_2_0_get_the_postfix_that_network_c_says(document: Any, tm
 
 
 def test_a_network_for_a_processor_only_is_refused_as_one(document: Any, tmp_path: Path) -> None:
-    changed = copy.deepcopy(document)
-    for number, node in enumerate(changed["graphs"][0]["nodes"]):
+    for number, node in enumerate(document["graphs"][0]["nodes"]):
         node["name"] = f"conv2d_{number}"
     with pytest.raises(N6Error, match=r"graphs\[0\].nodes: error N6-NET-020: describes a network for a Cortex-M"):
-        read(tmp_path, json.dumps(changed))
+        read(tmp_path, document)
 
 
 @pytest.mark.parametrize("network_c", ["int network_create(void);", None])
@@ -176,9 +179,8 @@ def test_the_files_of_a_network_for_a_processor_only_are_refused_as_such(
     document: Any, tmp_path: Path, network_c: str | None
 ) -> None:
     """The error about network.c, which is not for the NPU either, would help less."""
-    changed = copy.deepcopy(document)
-    changed["graphs"][0]["nodes"] = [{"name": "conv2d_0"}]
-    (tmp_path / "network_c_info.json").write_text(json.dumps(changed))
+    document["graphs"][0]["nodes"] = [{"name": "conv2d_0"}]
+    (tmp_path / "network_c_info.json").write_text(json.dumps(document))
     (tmp_path / "network.c").write_text(network_c or "LL_ATON_EpochBlockItems_Default(void) {\n}\n")
     with pytest.raises(N6Error, match="N6-NET-020: describes a network for a Cortex-M, not for the NPU"):
         read_artifacts(tmp_path, "network")
@@ -189,14 +191,14 @@ def test_results_of_validate_are_refused_as_such(document: Any, tmp_path: Path) 
         "validation": {"val_error": "0"}
     }
     with pytest.raises(N6Error, match="N6-NET-020: is from stedgeai validate"):
-        read(tmp_path, json.dumps(results))
+        read(tmp_path, results)
     described = document | {"validation": {"val_error": "0"}}
-    assert read(tmp_path, json.dumps(described)) == read(tmp_path, json.dumps(document))
+    assert read(tmp_path, described) == read(tmp_path, document)
 
 
 def test_other_damage_is_not_called_a_validation(document: Any, tmp_path: Path) -> None:
     with pytest.raises(N6Error) as caught:
-        read(tmp_path, json.dumps(document | {"memory_pools": 3}))
+        read(tmp_path, document | {"memory_pools": 3})
     assert "validat" not in str(caught.value)
 
 

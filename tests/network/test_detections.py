@@ -1,15 +1,12 @@
 """The operator that detectors end with finds what LiteRT's own kernel finds."""
 
-from collections.abc import Callable
-
 import detection_models as models
 import numpy as np
 import pytest
 import reference_interpreter
 
-from network.host_network import HostNetwork
+from network.host_network import Build
 
-Build = Callable[..., HostNetwork]
 MODELS = {
     "fast": models.post_process(60, 5),
     "fast without background": models.post_process(60, 5, background=False, least=0.5),

@@ -23,8 +23,8 @@ from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.soc_header import HEADERS
 from one_op_models import Quantisation
 
-from network.host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
-from network.network_models import edit, own_models
+from network.host_network import RUNTIME, WARNINGS, Build, extflash, noextmem
+from network.network_models import as_file, edit, own_models
 
 CORTEX_M55 = [*CPU, "-O2"]
 INCLUDES = [f"-I{RUNTIME}"]
@@ -37,11 +37,7 @@ def conv(weights_seed: int = 1, scales: tuple[float, float] = (0.01, 0.02)) -> b
 
 
 def compiled(model: bytes | Path, folder: Path, pools: list[MemoryPool] | None = None, name: str = "network") -> str:
-    if isinstance(model, bytes):
-        file = folder / "subject.tflite"
-        file.write_bytes(model)
-    else:
-        file = model
+    file = as_file(model, folder, "subject.tflite") if isinstance(model, bytes) else model
     compile_network(file, extflash() if pools is None else pools, folder, name)
     write_kernel_headers(folder)
     return (folder / f"{name}.c").read_text()
@@ -186,7 +182,7 @@ def test_names_from_the_model_file_never_reach_the_source(tmp_path: Path) -> Non
     assert 'ORIGIN_MODEL_NAME "a__b___"' in (tmp_path / "network.h").read_text()
 
 
-def test_each_inference_starts_anew(host_network: Callable[..., HostNetwork]) -> None:
+def test_each_inference_starts_anew(host_network: Build) -> None:
     network = host_network(conv())
     first = network.trace([np.full((1, 6, 6, 2), 7, np.int8)])
     other = network.trace([np.full((1, 6, 6, 2), -90, np.int8)])

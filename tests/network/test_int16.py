@@ -3,7 +3,6 @@
 Every tensor has the reference interpreter's bits.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,18 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from ai_edge_litert import schema_py_generated as schema
-from movement_models import resize
-from n6build.compile.artifacts.read_artifacts import read_artifacts
-from n6build.compile.reference.compile_model import compile_network
+from movement_models import random_inputs, resize
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 
-from network.equality import assert_equal_everywhere, random_inputs, tensors_of
-from network.host_network import HostNetwork
-from network.network_models import chain, edit
-from network.target_network import POOLS, program, run
-from network.test_reader import model_error
-
-Build = Callable[..., HostNetwork]
+from network.equality import assert_equal_everywhere, assert_exact, tensors_of
+from network.host_network import Build
+from network.network_models import chain, edit, model_error, set_quantisation, set_tensor
+from network.target_network import BuildTarget
 
 SHAPE = (9, 7, 4)
-IN, MIDDLE, OUT = 0.0004, 0.0013, 0.0009
+IN, MIDDLE, OUT = Quantisation(0.0004), Quantisation(0.0013), Quantisation(0.0009)
+FUNCTION = Quantisation(2.0**-15)
 EVERY = np.arange(-32768, 32768, dtype=np.int16).reshape(1, -1)
 
 
@@ -43,12 +38,12 @@ def _scales(count: int) -> list[float]:
     return [float(np.float32(scale)) for scale in np.random.default_rng(3).uniform(0.0005, 0.01, count)]
 
 
-def conv(source: float = IN, target: float = MIDDLE, channels: int = 4, **options: Any) -> bytes:
+def conv(source: Quantisation = IN, target: Quantisation = MIDDLE, channels: int = 4, **options: Any) -> bytes:
     weights = _weights((channels, 3, 3, SHAPE[2]))
     return models.convolution("CONV_2D", SHAPE, weights, _bias(channels), _scales(channels), source, target, **options)
 
 
-def depthwise(source: float = IN, target: float = MIDDLE, multiplier: int = 1, **options: Any) -> bytes:
+def depthwise(source: Quantisation = IN, target: Quantisation = MIDDLE, multiplier: int = 1, **options: Any) -> bytes:
     channels = SHAPE[2] * multiplier
     weights = _weights((1, 3, 3, channels))
     return models.convolution(
@@ -60,17 +55,20 @@ def network() -> bytes:
     """Return a model as converters make them: float32 outside, int16 inside."""
     image = (1, *SHAPE)
     return chain(
-        ops.quantize(image, np.float32, np.int16, None, Quantisation(IN)),
+        ops.quantize(image, np.float32, np.int16, None, IN),
         conv(activation="RELU"),
         depthwise(MIDDLE, OUT, activation="RELU6"),
-        models.elementwise(
-            "MUL", image, (1, 1, 1, 4), (OUT, 2e-5, 1e-4), constant=np.array([9000, -7, 32767, -30000], np.int16)
+        models.binary(
+            "MUL",
+            (image, (1, 1, 1, 4)),
+            (OUT, Quantisation(2e-5), Quantisation(1e-4)),
+            constants=(None, np.array([9000, -7, 32767, -30000], np.int16)),
         ),
-        models.elementwise("ADD", image, image, (1e-4, IN, OUT)),
+        models.binary("ADD", (image, image), (Quantisation(1e-4), IN, OUT)),
         models.pool_2d("AVERAGE", SHAPE, (3, 2), (2, 2), OUT),
         models.pool_2d("MAX", (5, 4, 4), (5, 4), (1, 1), OUT, "VALID"),
         models.fully_connected(1, _weights((12, 4)), _bias(12), _scales(12), OUT, MIDDLE),
-        models.softmax(1, 12, MIDDLE),
+        models.softmax(1, 12, MIDDLE.per_tensor),
         ops.quantize((1, 12), np.int16, np.float32, Quantisation(1 / 32768), None),
     )
 
@@ -81,22 +79,22 @@ ONE_OPERATOR = {
     "conv dilation": conv(dilation=(2, 3), channels=5),
     "depthwise": depthwise(multiplier=3, stride=(2, 2)),
     "fully connected": models.fully_connected(1, _weights((13, 37)), _bias(13), _scales(13), IN, MIDDLE, "RELU"),
-    "add": models.elementwise("ADD", (1, 5, 4), (1, 5, 4), (IN, OUT, MIDDLE), "RELU"),
-    "add channels first": models.elementwise("ADD", (1, 1, 4), (1, 5, 4), (IN, OUT, MIDDLE)),
-    "sub": models.elementwise("SUB", (1, 5, 4), (4,), (IN, OUT, MIDDLE)),
-    "add along the last dimension": models.elementwise("ADD", (1, 5, 4), (1, 5, 1), (IN, OUT, MIDDLE)),
-    "add of a row and a column": models.elementwise("ADD", (1, 5, 1), (1, 1, 4), (IN, OUT, MIDDLE)),
-    "sub of what is larger": models.elementwise("SUB", (4,), (1, 5, 4), (IN, OUT, MIDDLE)),
-    "mul of a row and a column": models.elementwise("MUL", (1, 5, 1), (1, 1, 4), (IN, OUT, 0.01)),
+    "add": models.binary("ADD", ((1, 5, 4), (1, 5, 4)), (IN, OUT, MIDDLE), "RELU"),
+    "add channels first": models.binary("ADD", ((1, 1, 4), (1, 5, 4)), (IN, OUT, MIDDLE)),
+    "sub": models.binary("SUB", ((1, 5, 4), (4,)), (IN, OUT, MIDDLE)),
+    "add along the last dimension": models.binary("ADD", ((1, 5, 4), (1, 5, 1)), (IN, OUT, MIDDLE)),
+    "add of a row and a column": models.binary("ADD", ((1, 5, 1), (1, 1, 4)), (IN, OUT, MIDDLE)),
+    "sub of what is larger": models.binary("SUB", ((4,), (1, 5, 4)), (IN, OUT, MIDDLE)),
+    "mul of a row and a column": models.binary("MUL", ((1, 5, 1), (1, 1, 4)), (IN, OUT, Quantisation(0.01))),
     "resize": resize("ResizeBilinear", (5, 4), (9, 7), 3, half_pixel_centers=True, dtype=np.int16),
-    "sub element": models.elementwise("SUB", (1, 5, 4), (1, 1, 1), (IN, OUT, MIDDLE)),
-    "mul": models.elementwise("MUL", (1, 5, 4), (1, 5, 4), (IN, OUT, 0.01), "RELU_N1_TO_1"),
+    "sub element": models.binary("SUB", ((1, 5, 4), (1, 1, 1)), (IN, OUT, MIDDLE)),
+    "mul": models.binary("MUL", ((1, 5, 4), (1, 5, 4)), (IN, OUT, Quantisation(0.01)), "RELU_N1_TO_1"),
     "max pool": models.pool_2d("MAX", SHAPE, (3, 3), (2, 2), IN, "SAME", "RELU"),
     "average pool": models.pool_2d("AVERAGE", SHAPE, (3, 2), (2, 1), IN),
-    "softmax": models.softmax(1, 40, 0.001, 0.7),
-    "quantize": ops.quantize((1, 40), np.float32, np.int16, None, Quantisation(IN)),
-    "quantize int8 to int16": ops.quantize((1, 40), np.int8, np.int16, Quantisation(0.1, 5), Quantisation(IN)),
-    "dequantize": ops.quantize((1, 40), np.int16, np.float32, Quantisation(IN), None),
+    "softmax": models.softmax(1, 40, 0.001, beta=0.7),
+    "quantize": ops.quantize((1, 40), np.float32, np.int16, None, IN),
+    "quantize int8 to int16": ops.quantize((1, 40), np.int8, np.int16, Quantisation(0.1, 5), IN),
+    "dequantize": ops.quantize((1, 40), np.int16, np.float32, IN, None),
     "network": network(),
 }
 
@@ -104,15 +102,13 @@ ONE_OPERATOR = {
 @pytest.mark.parametrize("name", ONE_OPERATOR)
 def test_every_tensor_has_the_reference_s_bits(host_network: Build, name: str) -> None:
     model = ONE_OPERATOR[name]
-    compiled = host_network(model)
-    for seed in range(5):
-        assert_equal_everywhere(compiled, model, random_inputs(model, seed))
+    assert_exact(host_network(model), model, range(5))
 
 
 @pytest.mark.parametrize("kind", ["LOGISTIC", "TANH"])
 @pytest.mark.parametrize("scale", [2.0**-12, 2.0**-11, 2.0**-13, 2.0**-8, 1.23e-4, 1.2e-3, 0.05, 1e-6])
 def test_every_argument_of_a_function(host_network: Build, kind: str, scale: float) -> None:
-    model = models.function(kind, EVERY.shape, scale)
+    model = models.unary(kind, EVERY.shape, Quantisation(scale), FUNCTION)
     assert_equal_everywhere(host_network(model), model, [EVERY])
 
 
@@ -139,13 +135,13 @@ def test_accumulators_next_to_a_half_round_as_in_the_reference(host_network: Bui
         target = float(np.float32(rng.uniform(1e-3, 1) * 10 ** rng.uniform(0, 3)))
     bias = np.round((rng.integers(-32768, 32767, 1000) + 0.5) / (source * weights / target)) + rng.integers(-2, 3, 1000)
     bias = bias[np.abs(bias) < 2**38].astype(np.int64)
-    count = len(bias)
+    count, ends = len(bias), (Quantisation(source), Quantisation(target))
     assert count > 100
     if kind == "FULLY_CONNECTED":
-        model = models.fully_connected(1, _weights((count, 1)), bias, [weights], source, target)
+        model = models.fully_connected(1, _weights((count, 1)), bias, [weights], *ends)
     else:
         shape = (1, 1, 1, count) if kind.startswith("D") else (count, 1, 1, 1)
-        model = models.convolution(kind, (1, 1, 1), _weights(shape), bias, [weights], source, target)
+        model = models.convolution(kind, (1, 1, 1), _weights(shape), bias, [weights], *ends)
     compiled = host_network(model)
     for value in (-1, 0, 1):
         assert_equal_everywhere(compiled, model, [np.full((1,), value, np.int16)])
@@ -153,21 +149,19 @@ def test_accumulators_next_to_a_half_round_as_in_the_reference(host_network: Bui
 
 def test_accumulators_of_more_than_32_bits(host_network: Build) -> None:
     weights = np.full((3, 40_000), 127, np.int8)
-    model = models.fully_connected(1, weights, _bias(3), [0.01], 0.001, 80.0)
+    model = models.fully_connected(1, weights, _bias(3), [0.01], Quantisation(0.001), Quantisation(80.0))
     assert_equal_everywhere(host_network(model), model, [np.full((1, 40_000), 32767, np.int16)])
 
 
-def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
+def test_on_the_virtual_cortex_m55(target_network: BuildTarget) -> None:
     """Every epoch is compared but the last, which makes float32."""
     model = network()
-    (tmp_path / "model.tflite").write_bytes(model)
-    compile_network(tmp_path / "model.tflite", POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
+    compiled = target_network(model)
     inputs = random_inputs(model, 1)
     expected = tensors_of(model, inputs)
-    computed = run(program(tmp_path, archive), artifacts, inputs)
+    computed = compiled.run(inputs)
     wanted = b"".join(
-        expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs if epoch.kind != "Dequantize"
+        expected[epoch.name.rpartition("_")[2]] for epoch in compiled.artifacts.epochs if epoch.kind != "Dequantize"
     )
     assert computed == wanted
 
@@ -180,7 +174,7 @@ def _bias_of_32_bits(tree: Any) -> None:
 
 REFUSED: dict[str, tuple[bytes, str, str]] = {
     "a zero point": (
-        edit(conv(), lambda tree: setattr(tree.subgraphs[0].tensors[0].quantization, "zeroPoint", [3])),
+        edit(conv(), set_quantisation(0, zeroPoint=[3])),
         "N6-NET-006",
         "'input' (int16) has the zero point 3",
     ),
@@ -190,30 +184,37 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "'bias' (int32) has to be int64",
     ),
     "powers of two by shifts": (
-        models.elementwise("ADD", (1, 4), (1, 4), (2.0**-12, 2.0**-12, 2.0**-11), potScaleInt16=True),
+        models.binary(
+            "ADD",
+            ((1, 4), (1, 4)),
+            (Quantisation(2.0**-12), Quantisation(2.0**-12), Quantisation(2.0**-11)),
+            potScaleInt16=True,
+        ),
         "N6-NET-008",
         "powers of two",
     ),
     "shapes that do not broadcast": (
         edit(
-            models.elementwise("ADD", (1, 5, 4), (1, 5, 4), (IN, OUT, MIDDLE)),
-            lambda tree: setattr(tree.subgraphs[0].tensors[1], "shape", [1, 4, 5]),
+            models.binary("ADD", ((1, 5, 4), (1, 5, 4)), (IN, OUT, MIDDLE)),
+            set_tensor(1, shape=[1, 4, 5]),
         ),
         "N6-NET-007",
         "do not broadcast",
     ),
     "a softmax of another scale": (
-        edit(
-            models.softmax(1, 9, IN), lambda tree: setattr(tree.subgraphs[0].tensors[1].quantization, "scale", [0.01])
-        ),
+        edit(models.softmax(1, 9, IN.per_tensor), set_quantisation(1, scale=[0.01])),
         "N6-NET-006",
         "1/32768",
     ),
-    "a softmax whose sum overflows": (models.softmax(1, 65_539, IN), "N6-NET-007", "over 65539 elements overflows"),
+    "a softmax whose sum overflows": (
+        models.softmax(1, 65_539, IN.per_tensor),
+        "N6-NET-007",
+        "over 65539 elements overflows",
+    ),
     "a function of another scale": (
         edit(
-            models.function("TANH", (1, 9), IN),
-            lambda tree: setattr(tree.subgraphs[0].tensors[1].quantization, "scale", [0.01]),
+            models.unary("TANH", (1, 9), IN, FUNCTION),
+            set_quantisation(1, scale=[0.01]),
         ),
         "N6-NET-006",
         "2^-15",
@@ -225,7 +226,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "N6-NET-007",
         "114300",
     ),
-    "a scale far from its neighbours": (conv(target=1.5e-9), "N6-NET-006", "would be scaled by"),
+    "a scale far from its neighbours": (conv(target=Quantisation(1.5e-9)), "N6-NET-006", "would be scaled by"),
 }
 
 

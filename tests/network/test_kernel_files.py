@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from n6build.compile.kernel_files import all_kernel_files, files_of_calls, files
 from n6build.compile.reference.compile_model import kernels_of
 from n6build.compile.reference.kinds import all_kernels
 
-from network.host_network import HostNetwork
+from network.host_network import Build
 
 
 @pytest.mark.parametrize("kernel", [kernel.name for kernel in all_kernels()])
@@ -30,12 +29,11 @@ def test_files_whose_functions_are_called_come_along() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_network_calls_no_others(host_network: Callable[..., HostNetwork], family: str, tmp_path: Path) -> None:
-    model = tmp_path / "model.tflite"
-    model.write_bytes(FAMILIES[family]())
-    called = re.findall(r"\bn6k_(\w+)\(&", (host_network(model.read_bytes()).folder / "network.c").read_text())
+def test_a_network_calls_no_others(host_network: Build, family: str) -> None:
+    network = host_network(FAMILIES[family]())
+    called = re.findall(r"\bn6k_(\w+)\(&", (network.folder / "network.c").read_text())
     assert called
-    assert set(called) <= set(kernels_of(model))
+    assert set(called) <= set(kernels_of(network.model))
 
 
 def test_a_file_in_c_tells_what_it_calls(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Both network.c and c_info name them.
 from __future__ import annotations
 
 import gzip
+import math
 from pathlib import Path
 
 import pytest
@@ -60,12 +61,8 @@ def test_c_info_and_network_c_describe_the_same_buffers(source: str, name: str, 
     assert made_buffers(tmp_path, "net").kernels.keys() == ours.kernels.keys()
     for buffer in ours.buffers:
         other = theirs.get(buffer.name, buffer)
-        assert (other.address, other.bytes, other.type, other.zero_point) == (
-            buffer.address,
-            buffer.bytes,
-            buffer.type,
-            buffer.zero_point,
-        )
+        for field in ("address", "bytes", "type", "zero_point"):
+            assert getattr(other, field) == getattr(buffer, field), buffer.name
         lengths = [[size for size in each.shape if size > 1] for each in (buffer, other)]
         assert lengths[0] == lengths[1], buffer.name
 
@@ -85,11 +82,7 @@ def test_c_info_says_it_where_network_c_lists_no_buffers(name: str, tmp_path: Pa
     assert all(each.epoch > 0 and each.scale > 0 for each in found)
     size = {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float32": 4}
     for each in found:
-        elements = each.bytes // size[each.type]
-        shape = 1
-        for axis in each.shape:
-            shape *= axis
-        assert shape == elements, each
+        assert math.prod(each.shape) == each.bytes // size[each.type], each
 
 
 def test_without_either_there_is_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from memory_models import ModelWriter, mobilenet_v2
+from movement_models import random_inputs
 from n6build.compile.artifacts.read_artifacts import read_artifacts
 from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.reference.compile_model import compile_network
@@ -19,11 +20,11 @@ from n6build.compile.reference.lowering import lower
 from n6build.compile.reference.placement import place
 from n6build.compile.reference.tflite_reader import read_graph
 
-from network.equality import assert_equal_everywhere, random_inputs, tensors_of
-from network.host_network import HostNetwork, extflash, noextmem, npu_ram_pools
-from network.network_models import own_models
-from network.soundness import assert_sound
-from network.target_network import POOLS, program, run
+from network.equality import assert_equal_everywhere, tensors_of
+from network.host_network import Build, extflash, noextmem, npu_ram_pools
+from network.network_models import as_file, own_models
+from network.soundness import assert_sound, lowered
+from network.target_network import POOLS, BuildTarget
 from network.tflm_arena import arena_bytes
 
 KIB = 1 << 10
@@ -31,12 +32,6 @@ CPU_RAM = MemoryPool("cpuRAM2", "AXISRAM2", 0x34100000, 1 << 20, "ACC_WRITE")
 EXTERNAL = MemoryPool(
     "hyperRAM", "xSPI1", 0x90000000, 16 << 20, "ACC_WRITE", cacheable=True, byte_width=2, freq_ratio=5
 )
-
-
-def lowered(model: bytes, folder: Path) -> Network:
-    file = folder / "lowered.tflite"
-    file.write_bytes(model)
-    return lower(read_graph(file), file.name)
 
 
 def banks(count: int, size: int) -> list[MemoryPool]:
@@ -79,7 +74,7 @@ def random_model(seed: int) -> bytes:
 
 @pytest.mark.parametrize("seed", range(14))
 def test_random_networks_are_exact_and_need_no_more_than_a_greedy_arena(
-    seed: int, host_network: Callable[..., HostNetwork], tmp_path: Path
+    seed: int, host_network: Build, tmp_path: Path
 ) -> None:
     model = random_model(seed)
     network = lowered(model, tmp_path)
@@ -114,7 +109,7 @@ def test_the_models_of_the_project_need_no_more_than_a_greedy_arena(model: Path)
 
 
 def test_mobilenet_v2_at_224_lies_across_all_banks_of_the_npu(
-    host_network: Callable[..., HostNetwork],
+    host_network: Build,
 ) -> None:
     model = mobilenet_v2()
     network = host_network(model)
@@ -132,9 +127,8 @@ def test_c_info_and_network_c_say_the_same_of_a_buffer_across_a_border(tmp_path:
 
     Its bytes count as used in the concrete pools.
     """
-    file = tmp_path / "model.tflite"
     writer = ModelWriter()
-    file.write_bytes(writer.model(writer.conv(writer.input(40, 40, 3), 24)))
+    file = as_file(writer.model(writer.conv(writer.input(40, 40, 3), 24)), tmp_path)
     pools = banks(3, 16 * KIB)
     compile_network(file, pools, tmp_path)
     both = read_artifacts(tmp_path, "network")
@@ -167,7 +161,7 @@ def test_a_gap_or_weights_between_two_pools_part_them(tmp_path: Path) -> None:
     assert place(network, [weights_last, replace(second, size=10 * KIB)]).joined
 
 
-def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Callable[..., HostNetwork]) -> None:
+def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Build) -> None:
     """A block of a residual network needs two buffers at a time, not three."""
     writer = ModelWriter()
     first = writer.conv(writer.input(16, 16, 16), 16)
@@ -179,9 +173,7 @@ def test_a_sum_takes_the_place_of_what_is_added(tmp_path: Path, host_network: Ca
     assert_equal_everywhere(host_network(model), model, random_inputs(model, 5))
 
 
-def test_what_is_read_later_or_leaves_the_network_keeps_its_place(
-    tmp_path: Path, host_network: Callable[..., HostNetwork]
-) -> None:
+def test_what_is_read_later_or_leaves_the_network_keeps_its_place(tmp_path: Path, host_network: Build) -> None:
     writer = ModelWriter()
     given = writer.input(8, 8, 8)
     first = writer.conv(given, 8)
@@ -208,7 +200,7 @@ def test_an_output_is_not_the_memory_of_an_input(tmp_path: Path) -> None:
     assert all(buffer.inside is None for buffer in network.buffers)
 
 
-def test_an_input_may_be_an_output(host_network: Callable[..., HostNetwork]) -> None:
+def test_an_input_may_be_an_output(host_network: Build) -> None:
     writer = ModelWriter()
     given = writer.input(8, 8, 16)
     made = writer.add(given, writer.conv(given, 16))
@@ -219,7 +211,7 @@ def test_an_input_may_be_an_output(host_network: Callable[..., HostNetwork]) -> 
         assert_equal_everywhere(network, model, random_inputs(model, 3))
 
 
-def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Callable[..., HostNetwork]) -> None:
+def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Build) -> None:
     """Side by side, all wide buffers would be in use at once.
 
     The model has the branches in that order.
@@ -242,9 +234,7 @@ def test_branches_are_done_one_after_the_other(tmp_path: Path, host_network: Cal
     assert_equal_everywhere(host_network(model), model, random_inputs(model, 4))
 
 
-def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
-    tmp_path: Path, host_network: Callable[..., HostNetwork]
-) -> None:
+def test_external_ram_is_the_last_resort_and_holds_what_moves_least(tmp_path: Path, host_network: Build) -> None:
     writer = ModelWriter()
     given = writer.input(32, 32, 4)
     kept = writer.conv(given, 24)
@@ -275,22 +265,22 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
     assert_equal_everywhere(network_with_it, model, random_inputs(model, 6))
 
 
-def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(tmp_path: Path, archive: Path) -> None:
+def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(
+    tmp_path: Path, target_network: BuildTarget
+) -> None:
     writer = ModelWriter(8)
     first = writer.conv(writer.input(24, 24, 8), 16, 3)
     wide = [writer.conv(first, 32), writer.depthwise(first)]
     model = writer.model(writer.add(writer.add(first, wide[1]), writer.conv(wide[0], 16)))
-    (tmp_path / "model.tflite").write_bytes(model)
     flash = POOLS[1]
     ram = [MemoryPool(f"ram{n}", f"FLEXRAM{n}", 0x34000000 + n * 0x3000, 0x3000, "ACC_WRITE") for n in range(4)]
-    compile_network(tmp_path / "model.tflite", [*ram, flash], tmp_path)
+    network = target_network(model, [*ram, flash])
     assert " vpool " in (tmp_path / "network.c").read_text()
-    artifacts = read_artifacts(tmp_path, "network")
     inputs = random_inputs(model, 9)
     expected = tensors_of(model, inputs)
     # The outputs come in the order of the epochs, which differs from that of the model.
-    wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs)
-    assert run(program(tmp_path, archive), artifacts, inputs) == wanted
+    wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in network.artifacts.epochs)
+    assert network.run(inputs) == wanted
 
 
 @pytest.mark.parametrize("profile", [extflash, noextmem])

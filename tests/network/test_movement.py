@@ -1,6 +1,5 @@
 """Operators that only move elements: exact, and free if no element moves."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +8,17 @@ import numpy as np
 import pytest
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
+from graph_models import Graph, Value
 from movement_models import random_inputs
 from n6build.compile.reference.kinds import KINDS
 from n6build.compile.reference.operands import operands_of
 from n6build.compile.reference.tflite_reader import read_graph
-from one_op_models import Quantisation, Tensor, conv_2d, depthwise_conv_2d, quantize
+from one_op_models import Quantisation, conv_2d, depthwise_conv_2d, quantize
 from slow_rows import slow_rows, telling_rows
 
-from network.equality import assert_equal_everywhere
-from network.host_network import HostNetwork
+from network.equality import assert_equal_everywhere, assert_exact
+from network.host_network import Build
 from network.network_models import chain, edit
-
-Build = Callable[..., HostNetwork]
 
 ALONE = {
     "transpose to channels first": ops.transpose((1, 5, 7, 3), (0, 3, 1, 2)),
@@ -78,9 +76,7 @@ ALONE = {
 @pytest.mark.parametrize("name", ALONE)
 def test_an_operator_alone(host_network: Build, name: str) -> None:
     model = ALONE[name]
-    network = host_network(model)
-    for seed in range(3):
-        assert_equal_everywhere(network, model, random_inputs(model, seed))
+    assert_exact(host_network(model), model, range(3))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.float32, np.bool_])
@@ -90,8 +86,7 @@ def test_elements_of_any_type_are_moved(host_network: Build, dtype: type[np.gene
         ops.concatenation(2, [(1, 3, 2), (1, 3, 1)], dtype),
         ops.strided_slice((1, 5, 4), (0, 0, 1), (1, 5, 4), dtype=dtype),
     ):
-        network = host_network(model)
-        assert_equal_everywhere(network, model, random_inputs(model, 1))
+        assert_exact(host_network(model), model)
 
 
 WAYS = [(False, False), (True, False), (False, True)]
@@ -120,9 +115,7 @@ def test_images_are_resized(
 ) -> None:
     for channels in (1, 3, 19):
         model = ops.resize(name, given, made, channels, align_corners, half_pixel_centers)
-        network = host_network(model)
-        for seed in range(3):
-            assert_equal_everywhere(network, model, random_inputs(model, seed))
+        assert_exact(host_network(model), model, range(3))
 
 
 @pytest.mark.parametrize(("given", "made"), [(1, 65), (2, 65), (65, 513)])
@@ -167,8 +160,15 @@ def test_numbers_become_another_type(host_network: Build, given: type[np.generic
     assert_equal_everywhere(host_network(model), model, inputs)
 
 
-def _kinds(network: HostNetwork) -> list[str]:
-    return [epoch.kind for epoch in network.artifacts.epochs]
+SCALED = (ops.SCALED.per_tensor, ops.SCALED.zero_point)
+
+
+def _image(graph: Graph, *shape: int) -> Value:
+    return graph.input(shape or (1, 6, 4), *SCALED)
+
+
+def _requantised(graph: Graph, source: Value, scaled: tuple[float, int] = (0.07, 2)) -> Value:
+    return graph.add("QUANTIZE", [source], source.shape, scaled, table="Quantize")
 
 
 def _between_requantisations(*models: bytes) -> bytes:
@@ -203,57 +203,28 @@ CONTIGUOUS = {
 @pytest.mark.parametrize("name", CONTIGUOUS)
 def test_what_lies_together_is_not_copied(host_network: Build, name: str) -> None:
     model = _between_requantisations(*CONTIGUOUS[name])
-    network = host_network(model)
-    assert _kinds(network) == ["Quantize", "Quantize"]
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    assert_exact(host_network(model), model, kinds=["Quantize", "Quantize"])
 
 
 def test_parts_of_a_split_are_where_the_whole_is(host_network: Build) -> None:
-    whole, part = (1, 6, 4), (1, 2, 4)
-    tensors = [
-        Tensor("input", whole, np.int8, Quantisation(0.06, 1)),
-        ops.numbers(1, "axis"),
-        *[Tensor(f"whole{i}", whole, np.int8, ops.SCALED) for i in range(1)],
-        *[Tensor(f"part{i}", part, np.int8, ops.SCALED) for i in range(3)],
-        *[Tensor(f"output{i}", part, np.int8, Quantisation(0.07, 2)) for i in range(3)],
-    ]
-    steps = [
-        ops.Step("Quantize", [0], [2]),
-        ops.Step("Split", [1, 2], [3, 4, 5], {"numSplits": 3}),
-        *[ops.Step("Quantize", [3 + i], [6 + i]) for i in range(3)],
-    ]
-    model = ops.network(tensors, steps, [0], [6, 7, 8])
-    network = host_network(model)
-    assert _kinds(network) == ["Quantize"] * 4
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    graph = Graph()
+    whole = _requantised(graph, graph.input((1, 6, 4), 0.06, 1), SCALED)
+    model = graph.bytes(*[_requantised(graph, part) for part in graph.split(whole, 3, 1)])
+    assert_exact(host_network(model), model, kinds=["Quantize"] * 4)
 
 
 def test_a_shape_that_is_computed_is_a_constant(host_network: Build) -> None:
     """Converters write a RESHAPE in this way if the batch was left open."""
-    tensors = [
-        ops.activation((1, 4, 6)),
-        Tensor("shape", (3,), np.int32),
-        ops.numbers([0], "begin"),
-        ops.numbers([1], "end"),
-        ops.numbers([1], "strides"),
-        Tensor("batch", (), np.int32),
-        ops.numbers(8, "rows"),
-        ops.numbers(3, "columns"),
-        Tensor("sizes", (3,), np.int32),
-        ops.activation((1, 8, 3), name="reshaped"),
-        Tensor("output", (1, 8, 3), np.int8, Quantisation(0.07, 2)),
-    ]
-    steps = [
-        ops.Step("Shape", [0], [1], {"outType": schema.TensorType.INT32}),
-        ops.Step("StridedSlice", [1, 2, 3, 4], [5], {"shrinkAxisMask": 1}),
-        ops.Step("Pack", [5, 6, 7], [8], {"valuesCount": 3}),
-        ops.Step("Reshape", [0, 8], [9]),
-        ops.Step("Quantize", [9], [10]),
-    ]
-    model = ops.network(tensors, steps, [0], [10])
-    network = host_network(model)
-    assert _kinds(network) == ["Quantize"]
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    graph = Graph()
+    given = _image(graph, 1, 4, 6)
+    shape = [graph.positions("SHAPE", [given], (3,), outType=schema.TensorType.INT32)]
+    shape += [graph.numbers(bound) for bound in (0, 1, 1)]
+    batch = graph.add("STRIDED_SLICE", shape, (), version=1, table="StridedSlice", dtype="int32", shrinkAxisMask=1)
+    others = [graph.constant(np.array(size, np.int32)) for size in (8, 3)]
+    sizes = graph.positions("PACK", [batch, *others], (3,), valuesCount=3)
+    reshaped = graph.add("RESHAPE", [given, sizes], (1, 8, 3), version=1, table="Reshape")
+    model = graph.bytes(_requantised(graph, reshaped))
+    assert_exact(host_network(model), model, kinds=["Quantize"])
 
 
 def test_sizes_are_computed_and_filled_in_when_the_network_is_compiled(host_network: Build) -> None:
@@ -261,32 +232,16 @@ def test_sizes_are_computed_and_filled_in_when_the_network_is_compiled(host_netw
 
     The multiples are twice the number of dimensions less 5.
     """
-    filling = Tensor("filling", (), np.int8, ops.SCALED, np.array(7, np.int8))
-    tensors = [
-        ops.activation((1, 6, 4)),
-        Tensor("rank", (), np.int32),
-        ops.numbers(2, "unused"),
-        Tensor("twice", (), np.int32),
-        ops.numbers([-5, -4, -4], "less"),
-        Tensor("times", (3,), np.int32),
-        ops.numbers([1, 3, 2], "shape"),
-        filling,
-        ops.activation((1, 3, 2), name="filled"),
-        ops.activation((1, 6, 4), name="tiled"),
-        ops.activation((1, 6, 4), name="output"),
-    ]
-    steps = [
-        ops.Step("Rank", [0], [1]),
-        ops.Step("Add", [1, 1], [3]),
-        ops.Step("Add", [3, 4], [5]),
-        ops.Step("Fill", [6, 7], [8]),
-        ops.Step("Tile", [8, 5], [9]),
-        ops.Step("Add", [0, 9], [10]),
-    ]
-    model = ops.network(tensors, steps, [0], [10])
-    network = host_network(model)
-    assert _kinds(network) == ["Add"]
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    graph = Graph()
+    given = _image(graph)
+    rank = graph.add("RANK", [given], (), (0.0, 0), version=1, table="Rank", dtype="int32")
+    twice = graph.add("ADD", [rank, rank], (), table="Add", dtype="int32")
+    times = graph.positions("ADD", [twice, graph.numbers(-5, -4, -4)])
+    filling = graph.constant(np.array(7, np.int8), *SCALED)
+    filled = graph.add("FILL", [graph.numbers(1, 3, 2), filling], (1, 3, 2), SCALED, version=1, table="Fill")
+    tiled = graph.add("TILE", [filled, times], given.shape, table="Tile")
+    model = graph.bytes(graph.add("ADD", [given, tiled], given.shape, table="Add"))
+    assert_exact(host_network(model), model, kinds=["Add"])
 
 
 def test_a_reshape_needs_no_shape_but_its_output_s(host_network: Build) -> None:
@@ -294,56 +249,28 @@ def test_a_reshape_needs_no_shape_but_its_output_s(host_network: Build) -> None:
 
     A model that runs always computes the shape of the output.
     """
-    tensors = [
-        ops.activation((1, 6, 4)),
-        Tensor("sizes", (3,), np.int32),
-        Tensor("turned", (3,), np.int32),
-        ops.numbers([2, 1, 0], "indices"),
-        ops.activation((4, 3, 2), name="reshaped"),
-        Tensor("output", (4, 3, 2), np.int8, Quantisation(0.07, 2)),
-    ]
-    steps = [
-        ops.Step("Gather", [1, 3], [2], {"axis": 0}),
-        ops.Step("Reshape", [0, 2], [4]),
-        ops.Step("Quantize", [4], [5]),
-    ]
-    network = host_network(ops.network(tensors, steps, [0, 1], [5]))
-    assert _kinds(network) == ["Quantize"]
+    graph = Graph()
+    given, sizes = _image(graph), graph.input((3,), 0.0, 0, "int32")
+    turned = graph.positions("GATHER", [sizes, graph.numbers(2, 1, 0)], (3,), axis=0)
+    reshaped = graph.add("RESHAPE", [given, turned], (4, 3, 2), version=1, table="Reshape")
+    network = host_network(graph.bytes(_requantised(graph, reshaped)))
+    assert [epoch.kind for epoch in network.artifacts.epochs] == ["Quantize"]
 
 
 def test_one_tensor_may_be_joined_with_itself_and_with_parts_of_it(host_network: Build) -> None:
-    tensors = [
-        Tensor("input", (1, 6, 4), np.int8, Quantisation(0.06, 1)),
-        ops.activation((1, 6, 4), name="whole"),
-        *[ops.numbers(values) for values in ([0, 2, 0], [1, 3, 4])],
-        ops.activation((1, 3, 4), name="part"),
-        ops.activation((1, 15, 4), name="joined"),
-        ops.activation((1, 15, 8), name="wide"),
-    ]
-    steps = [
-        ops.Step("Quantize", [0], [1]),
-        ops.Step("Slice", [1, 2, 3], [4]),
-        ops.Step("Concatenation", [1, 4, 1], [5], {"axis": 1}),
-        ops.Step("Concatenation", [5, 5], [6], {"axis": 2}),
-    ]
-    model = ops.network(tensors, steps, [0], [5, 6])
-    network = host_network(model)
-    assert _kinds(network) == ["Quantize"] + ["Concatenation"] * 5
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    graph = Graph()
+    whole = _requantised(graph, graph.input((1, 6, 4), 0.06, 1), SCALED)
+    part = graph.add("SLICE", [whole, graph.numbers(0, 2, 0), graph.numbers(1, 3, 4)], (1, 3, 4), table="Slice")
+    joined = graph.concat(whole, part, whole, axis=1)
+    model = graph.bytes(joined, graph.concat(joined, joined, axis=2))
+    assert_exact(host_network(model), model, kinds=["Quantize", *["Concatenation"] * 5])
 
 
 def test_what_nothing_uses_is_not_computed(host_network: Build) -> None:
-    tensors = [
-        ops.activation((1, 6, 4)),
-        ops.numbers(2, "axis"),
-        *[ops.activation((1, 6, 1), name=f"part{part}") for part in range(4)],
-        Tensor("output", (1, 6, 1), np.int8, Quantisation(0.07, 2)),
-    ]
-    steps = [ops.Step("Split", [1, 0], [2, 3, 4, 5], {"numSplits": 4}), ops.Step("Quantize", [4], [6])]
-    model = ops.network(tensors, steps, [0], [6])
-    network = host_network(model)
-    assert _kinds(network) == ["Split", "Quantize"]
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    graph = Graph()
+    parts = graph.split(_image(graph), 4, 2)
+    model = graph.bytes(_requantised(graph, parts[2]))
+    assert_exact(host_network(model), model, kinds=["Split", "Quantize"])
 
 
 def test_constants_are_moved_when_the_network_is_compiled(host_network: Build) -> None:
@@ -351,30 +278,17 @@ def test_constants_are_moved_when_the_network_is_compiled(host_network: Build) -
 
     The result is then added to an activation.
     """
-    tensors = [
-        ops.activation((1, 6, 4)),
-        ops.constant((1, 2, 3)),
-        ops.numbers([0, 2, 1], "order"),
-        ops.activation((1, 3, 2), name="transposed"),
-        ops.numbers([1, 1, 2], "times"),
-        ops.activation((1, 3, 4), name="tiled"),
-        ops.constant((1, 5, 4), 2),
-        ops.numbers([4, 0, 0], "indices"),
-        ops.activation((1, 3, 4), name="gathered"),
-        ops.activation((1, 6, 4), name="joined"),
-        ops.activation((1, 6, 4), name="output"),
-    ]
-    steps = [
-        ops.Step("Transpose", [1, 2], [3]),
-        ops.Step("Tile", [3, 4], [5]),
-        ops.Step("Gather", [6, 7], [8], {"axis": 1}),
-        ops.Step("Concatenation", [5, 8], [9], {"axis": 1}),
-        ops.Step("Add", [0, 9], [10]),
-    ]
-    model = ops.network(tensors, steps, [0], [10])
-    network = host_network(model)
-    assert _kinds(network) == ["Add"]
-    assert_equal_everywhere(network, model, random_inputs(model, 1))
+    graph = Graph()
+    given = _image(graph)
+    small, large = (
+        graph.constant(graph.random.integers(-128, 128, shape, dtype=np.int8), *SCALED)
+        for shape in ((1, 2, 3), (1, 5, 4))
+    )
+    tiled = graph.add("TILE", [graph.transpose(small, 0, 2, 1), graph.numbers(1, 1, 2)], (1, 3, 4), table="Tile")
+    gathered = graph.add("GATHER", [large, graph.numbers(4, 0, 0)], (1, 3, 4), table="Gather", axis=1)
+    joined = graph.concat(tiled, gathered, axis=1)
+    model = graph.bytes(graph.add("ADD", [given, joined], given.shape, table="Add"))
+    assert_exact(host_network(model), model, kinds=["Add"])
 
 
 def test_each_input_of_a_concatenation_has_a_call_of_its_own(host_network: Build) -> None:
@@ -415,10 +329,7 @@ def test_a_convolution_of_batches_becomes_a_dilated_one(
     made = [int(batches), int(height) - 2, int(width) - 2, channels]
     removed = [(0, more) for more in behind]
     model = chain(apart, convolution, ops.batch_to_space(made, (block, block), removed, OUT))
-    network = host_network(model)
-    assert _kinds(network) == ["DepthwiseConv2D" if depthwise else "Conv2D"]
-    for seed in range(3):
-        assert_equal_everywhere(network, model, random_inputs(model, seed))
+    assert_exact(host_network(model), model, range(3), ["DepthwiseConv2D" if depthwise else "Conv2D"])
 
 
 OUT = Quantisation(0.11, -7)

@@ -3,69 +3,51 @@
 The network consists of network.c, the epoch runtime and the Helium kernels.
 """
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from n6build.compile.artifacts.read_artifacts import read_artifacts
-from n6build.compile.reference.compile_model import compile_network
+from movement_models import random_inputs
 from numpy.typing import NDArray
 
-from network.equality import random_inputs, tensors_of, tensors_of_inferences
+from network.equality import assert_sent, tensors_of, tensors_of_inferences
 from network.network_models import own_models
-from network.target_network import POOLS, program, run
+from network.target_network import BuildTarget
 from network.test_sequences import MODELS as SEQUENCES
 from network.test_sequences import OTHERS
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_a_state_goes_on_from_inference_to_inference(tmp_path: Path, archive: Path, name: str) -> None:
-    model = tmp_path / "model.tflite"
-    model.write_bytes(SEQUENCES[name])
-    compile_network(model, POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
+def test_a_state_goes_on_from_inference_to_inference(target_network: BuildTarget, name: str) -> None:
+    network = target_network(SEQUENCES[name])
     runs = [random_inputs(SEQUENCES[name], seed) for seed in range(4)]
-    computed = run(program(tmp_path, archive), artifacts, *runs)
+    computed = network.run(*runs)
     expected = tensors_of_inferences(SEQUENCES[name], runs)
-    assert computed == b"".join(each[epoch.name.split("_")[-1]] for each in expected for epoch in artifacts.epochs)
+    assert computed == b"".join(
+        each[epoch.name.split("_")[-1]] for each in expected for epoch in network.artifacts.epochs
+    )
 
 
 # Indices have no scale, and the target program sends only quantised tensors.
 @pytest.mark.parametrize(
     "name", [name for name in OTHERS if name not in ("class of each pixel", "index of the smallest")]
 )
-def test_an_operator_alone(tmp_path: Path, archive: Path, name: str) -> None:
-    model = tmp_path / "model.tflite"
-    model.write_bytes(OTHERS[name])
-    compile_network(model, POOLS, tmp_path)
+def test_an_operator_alone(target_network: BuildTarget, name: str) -> None:
     inputs = random_inputs(OTHERS[name], 1)
-    assert (
-        run(program(tmp_path, archive), read_artifacts(tmp_path, "network"), inputs)
-        == tensors_of(OTHERS[name], inputs)["0"]
-    )
+    assert target_network(OTHERS[name]).run(inputs) == tensors_of(OTHERS[name], inputs)["0"]
 
 
 @pytest.mark.parametrize("model", own_models(), ids=lambda path: path.stem)
-def test_every_epoch_has_the_reference_s_bits(tmp_path: Path, archive: Path, model: Path) -> None:
-    compile_network(model, POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
-    elf = program(tmp_path, archive)
+def test_every_epoch_has_the_reference_s_bits(target_network: BuildTarget, model: Path) -> None:
+    network = target_network(model)
     data = model.read_bytes()
     given: list[NDArray[np.generic]] = [row[np.newaxis] for row in np.load(model.parent / "inputs.npy")[:2]]
     compared = 0
     for inputs in ([given[0]], [given[1]], random_inputs(data, 1)):
         expected = tensors_of(data, inputs)
-        computed = run(elf, artifacts, inputs)
-        offset = 0
-        for epoch in artifacts.epochs:
-            match = re.fullmatch(r"\w+?_(\d+)", epoch.name)
-            assert match
-            if epoch.kind == "Dequantize":
-                continue  # A float tensor is not sent: the target program sends only quantised ones, such as its source.
-            wanted = expected[match[1]]
-            assert computed[offset : offset + len(wanted)] == wanted, f"{epoch.name} differs"
-            offset += len(wanted)
-        assert offset == len(computed)
-        compared += offset
+        # A float tensor is not sent: the target program sends only quantised ones, such as its source.
+        quantised = [epoch.name for epoch in network.artifacts.epochs if epoch.kind != "Dequantize"]
+        sent = network.run(inputs)
+        assert_sent(sent, ((name, expected[name.rpartition("_")[2]]) for name in quantised))
+        compared += len(sent)
     print(f"{model.stem}: {compared} bytes")

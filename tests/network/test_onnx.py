@@ -3,7 +3,6 @@
 onnxruntime runs with its usual optimisations.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +17,16 @@ from qdq_models import Layers, Qdq, Scale
 from samples import sample
 from slow_rows import telling_rows
 
-from network.host_network import HostNetwork
+from network.host_network import Build
 from network.onnx_equality import assert_equals_onnxruntime
-
-Build = Callable[..., HostNetwork]
-
-
-@pytest.fixture
-def onnx_network(host_network: Build, tmp_path: Path) -> Callable[[bytes], tuple[HostNetwork, Path]]:
-    def build(model: bytes) -> tuple[HostNetwork, Path]:
-        file = tmp_path / "model.onnx"
-        file.write_bytes(model)
-        return host_network(file), file
-
-    return build
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("opset", [13, 17, 21])
-def test_a_classifier(onnx_network: Callable[..., tuple[HostNetwork, Path]], opset: int, dtype: str) -> None:
-    network, file = onnx_network(qdq_models.classifier(opset, opset, dtype))
-    assert assert_equals_onnxruntime(network, file) >= 6
+def test_a_classifier(host_network: Build, opset: int, dtype: str) -> None:
+    network = host_network(qdq_models.classifier(opset, opset, dtype))
+    assert assert_equals_onnxruntime(network) >= 6
     kinds = [epoch.kind for epoch in network.artifacts.epochs]
     assert kinds.count("Transpose") == 1
 
@@ -77,17 +64,22 @@ def conv(shape: tuple[int, ...], weights: tuple[int, ...], seed: int = 3, **opti
 
 def with_dead_channels(weights: tuple[int, ...], **options: Any) -> bytes:
     """Return a convolution with channels whose weights and biases have no effect."""
-    layers = Layers(8)
     rng = np.random.default_rng(8)
     scales = rng.uniform(0.002, 0.02, weights[0]).astype(np.float32)
     bias = rng.integers(-3000, 3000, weights[0]).astype(np.int32)
     scales[1::3], bias[1::3] = 1e-20, np.iinfo(np.int32).min
+    return biased(rng, weights, scales, bias, Scale(0.05, -128), **options)
+
+
+def biased(rng: np.random.Generator, weights: tuple[int, ...], scales: Any, bias: Any, out: Scale, **how: Any) -> bytes:
+    """Return a convolution with random weights of these scales."""
+    model = Qdq()
     inputs = [
-        layers.input((1, 4, 9, 7), A),
-        layers.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
-        layers.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
+        model.input((1, 4, 9, 7), A),
+        model.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
+        model.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
     ]
-    return layers.model([layers.operator("Conv", inputs, Scale(0.05, -128), **options)])
+    return model.model([model.operator("Conv", inputs, out, **how)])
 
 
 def with_sums_that_wrap(weights: tuple[int, ...], **options: Any) -> bytes:
@@ -95,16 +87,11 @@ def with_sums_that_wrap(weights: tuple[int, ...], **options: Any) -> bytes:
 
     The scale of its output shows the sign of a sum.
     """
-    model, rng = Qdq(), np.random.default_rng(9)
+    rng = np.random.default_rng(9)
     scales = rng.uniform(0.005, 0.01, weights[0]).astype(np.float32)
     limits = np.iinfo(np.int32)
     bias = rng.choice([limits.max - 4000, limits.min + 4000, 0], weights[0]).astype(np.int32)
-    inputs = [
-        model.input((1, 4, 9, 7), A),
-        model.weights(rng.integers(-127, 128, weights).astype(np.int8), scales),
-        model.weights(bias, (np.float32(A.scale) * scales).astype(np.float32)),
-    ]
-    return model.model([model.operator("Conv", inputs, Scale(5000, 3), **options)])
+    return biased(rng, weights, scales, bias, Scale(5000, 3), **options)
 
 
 def moved_before_quantised(kind: str, *constants: Any, **attributes: Any) -> bytes:
@@ -351,24 +338,22 @@ ONE_OPERATOR = {
 @pytest.mark.parametrize(
     "model", telling_rows(ONE_OPERATOR.values(), list(ONE_OPERATOR.values())[::3].__contains__), ids=ONE_OPERATOR
 )
-def test_one_operator(onnx_network: Callable[..., tuple[HostNetwork, Path]], model: bytes) -> None:
-    network, file = onnx_network(model)
-    assert_equals_onnxruntime(network, file)
+def test_one_operator(host_network: Build, model: bytes) -> None:
+    assert_equals_onnxruntime(host_network(model))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("seed", range(3))
-def test_inverted_residuals(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
-    network, file = onnx_network(qdq_models.residual(seed, dtype))
-    assert assert_equals_onnxruntime(network, file) > 20
+def test_inverted_residuals(host_network: Build, seed: int, dtype: str) -> None:
+    network = host_network(qdq_models.residual(seed, dtype))
+    assert assert_equals_onnxruntime(network) > 20
     assert [epoch.kind for epoch in network.artifacts.epochs].count("Transpose") == 1
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
-    network, file = onnx_network(qdq_models.detector(seed, dtype))
-    assert assert_equals_onnxruntime(network, file) > 15
+def test_a_detector(host_network: Build, seed: int, dtype: str) -> None:
+    assert assert_equals_onnxruntime(host_network(qdq_models.detector(seed, dtype))) > 15
 
 
 @pytest.mark.parametrize(
@@ -378,9 +363,8 @@ def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed:
 def test_models_that_onnxruntime_has_quantised(
     host_network: Build, tmp_path: Path, name: str, dtype: str, tensors: int
 ) -> None:
-    file = float_models.quantised(name, dtype, tmp_path)
-    network = host_network(file)
-    assert assert_equals_onnxruntime(network, file, (0, 1)) >= tensors
+    network = host_network(float_models.quantised(name, dtype, tmp_path))
+    assert assert_equals_onnxruntime(network, (0, 1)) >= tensors
 
 
 def test_a_convolution_that_can_wrap_around_is_named(tmp_path: Path) -> None:
@@ -392,18 +376,17 @@ def test_a_convolution_that_can_wrap_around_is_named(tmp_path: Path) -> None:
         assert all("QLinearConv" in name and "wrap around" in text for name, text in doubts.items())
 
 
-def test_outputs_alike_are_known_by_their_names(onnx_network: Callable[..., tuple[HostNetwork, Path]]) -> None:
+def test_outputs_alike_are_known_by_their_names(host_network: Build) -> None:
     """Names make it possible to compare a run on a board with onnxruntime."""
     model = Qdq()
     name = model.input((1, 6, 9), A)
     outputs = [model.operator(kind, [name], OUT) for kind in ("Relu", "Abs")]
-    network, file = onnx_network(model.model(outputs[::-1]))
-    joined = join(network.artifacts.outputs, ports_of(file)[1], "output", channels_last=False)
+    network = host_network(model.model(outputs[::-1]))
+    joined = join(network.artifacts.outputs, ports_of(network.model)[1], "output", channels_last=False)
     assert [one.model.name for one in joined] == outputs[::-1]
 
 
 def test_yamnet(host_network: Build) -> None:
-    file = sample("npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx")
-    network = host_network(file)
-    assert assert_equals_onnxruntime(network, file) == 31
+    network = host_network(sample("npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx"))
+    assert assert_equals_onnxruntime(network) == 31
     assert [epoch.kind for epoch in network.artifacts.epochs].count("Transpose") == 1

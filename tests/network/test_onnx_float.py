@@ -9,12 +9,11 @@ import pytest
 import random_islands
 from kernels.graph_on_host import GraphOnHost
 from kernels.host_kernels import HostKernels
-from n6build.compile.reference.graph_checks import check_graph
 from n6build.compile.reference.onnx.reader import read_onnx_graph
 from slow_rows import slow_rows, telling_rows
 
-from network.host_network import HostNetwork
-from network.onnx_equality import outputs_of, random_onnx_inputs
+from network.host_network import Build
+from network.onnx_equality import onnx_graph, outputs_of, random_onnx_inputs
 
 Ulps = Callable[[bytes], float]
 
@@ -32,10 +31,7 @@ def ulps(host_kernels: HostKernels, tmp_path: Path) -> Ulps:
     """
 
     def measured(model: bytes) -> float:
-        file = tmp_path / "model.onnx"
-        file.write_bytes(model)
-        graph = read_onnx_graph(file)
-        check_graph(graph, file.name)
+        graph = onnx_graph(model, tmp_path)
         return max(
             float_islands.distance(
                 GraphOnHost(host_kernels, graph).run(inputs := random_onnx_inputs(model, seed)),
@@ -64,16 +60,12 @@ WHOLE = {**float_islands.EXACT, **{name: model for name, (_, model) in float_isl
 @pytest.mark.parametrize(
     "name", telling_rows(WHOLE, lambda name: name in ("top k", "softmax", "conv in groups", "cast to integers"))
 )
-def test_a_whole_network_gives_what_its_graph_gives(
-    host_network: Callable[..., HostNetwork], host_kernels: HostKernels, tmp_path: Path, name: str
-) -> None:
+def test_a_whole_network_gives_what_its_graph_gives(host_network: Build, host_kernels: HostKernels, name: str) -> None:
     """Memory is shared by buffers, and taken over in place."""
-    file = tmp_path / "model.onnx"
-    file.write_bytes(WHOLE[name])
-    network = host_network(file)
+    network = host_network(WHOLE[name])
     inputs = random_onnx_inputs(WHOLE[name], 0)
     network.trace(inputs)
-    made = GraphOnHost(host_kernels, read_onnx_graph(file)).run(inputs)
+    made = GraphOnHost(host_kernels, read_onnx_graph(network.model)).run(inputs)
     assert list(network.final.values()) == [np.ascontiguousarray(each).tobytes() for each in made]
 
 
@@ -90,10 +82,7 @@ def steps(host_kernels: HostKernels, tmp_path: Path) -> Kinds:
     """
 
     def measured(model: bytes) -> tuple[list[str], float]:
-        file = tmp_path / "model.onnx"
-        file.write_bytes(model)
-        graph = read_onnx_graph(file)
-        check_graph(graph, file.name)
+        graph = onnx_graph(model, tmp_path)
         differing = elements = 0
         for seed in range(4):
             inputs = random_onnx_inputs(model, seed)

@@ -11,11 +11,11 @@ import qdq_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.compile.reference.graph_checks import check_graph
-from n6build.compile.reference.onnx.reader import read_onnx_graph
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
 from qdq_models import Qdq, Scale
+
+from network.onnx_equality import onnx_graph
 
 A = Scale(0.031, -3)
 CLASSIFIER = qdq_models.classifier()
@@ -224,16 +224,10 @@ REFUSED = {
 }
 
 
-def compiled(folder: Path, model: bytes) -> None:
-    file = folder / "model.onnx"
-    file.write_bytes(model)
-    check_graph(read_onnx_graph(file), file.name)
-
-
 @pytest.mark.parametrize(("model", "number", "what"), REFUSED.values(), ids=REFUSED)
 def test_is_refused(tmp_path: Path, model: bytes, number: str, what: str) -> None:
     with pytest.raises(N6Error) as caught:
-        compiled(tmp_path, model)
+        onnx_graph(model, tmp_path)
     assert caught.value.id.startswith(number)
     assert what in str(caught.value)
     assert "model.onnx" in str(caught.value)
@@ -254,7 +248,7 @@ def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
     name = model.qdq(model.node("Relu", made)[0], A)
     name = model.operator("AveragePool", [name], A, kernel_shape=[2, 2], ceil_mode=1, count_include_pad=1)
     with pytest.raises(N6Error) as caught:
-        compiled(tmp_path, model.model([name]))
+        onnx_graph(model.model([name]), tmp_path)
     refused = [line for line in caught.value.what.splitlines() if line.startswith("    ")]
     assert [line.split()[2] for line in refused] == [
         "(LpNormalization),",
@@ -269,7 +263,7 @@ def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
 
 def test_a_float_model_gets_the_option_that_quantises_it(tmp_path: Path) -> None:
     with pytest.raises(N6Error) as caught:
-        compiled(tmp_path, onnx_model(quantised=False))
+        onnx_graph(onnx_model(quantised=False), tmp_path)
     assert caught.value.hint
     assert "samples=samples.npy" in caught.value.hint
     assert "quantise: {samples: samples.npy}" in caught.value.hint
@@ -285,6 +279,6 @@ def test_any_damage_is_refused_or_read(tmp_path_factory: pytest.TempPathFactory,
     cut = data.draw(st.one_of(st.just(len(damaged)), st.integers(0, len(damaged))))
     folder = tmp_path_factory.mktemp("damaged")
     try:
-        compiled(folder, bytes(damaged[:cut]))
+        onnx_graph(bytes(damaged[:cut]), folder)
     except N6Error as error:
         assert error.id.startswith("N6-NET-0")

@@ -3,20 +3,17 @@
 Operators that are folded away leave no epoch.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import one_op_models as ops
 import pytest
-from ai_edge_litert import schema_py_generated as schema
+from movement_models import random_inputs
 from one_op_models import Quantisation
 
-from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork
-from network.network_models import chain, edit
-
-Build = Callable[..., HostNetwork]
+from network.equality import assert_equal_everywhere, assert_exact
+from network.host_network import Build, HostNetwork
+from network.network_models import chain, edit, freeze, set_operator
 
 IN = Quantisation(0.05, 3)
 OUT = Quantisation(0.11, -7)
@@ -156,17 +153,13 @@ def _padded(quantisation: Quantisation, size: tuple[int, int, int], value: int |
 def test_a_pad_goes_into_the_convolution_behind_it(host_network: Build, padding: str) -> None:
     for user, depth, kind in ((conv(padding=padding), 3, "Conv2D"), (depthwise(padding=padding), 4, "DepthwiseConv2D")):
         model = chain(_padded(IN, (9, 7, depth)), user)
-        network = host_network(model)
-        assert _kinds(network) == [kind]
-        assert_equal_everywhere(network, model, random_inputs(model, 1))
+        assert_exact(host_network(model), model, kinds=[kind])
 
 
 def test_a_pad_with_the_smallest_value_goes_into_max_pooling(host_network: Build) -> None:
     for padding in ("VALID", "SAME"):
         model = chain(_padded(LOWEST, (9, 7, 3)), ops.pool_2d("MAX", (9, 7, 3), (3, 3), (2, 2), LOWEST, padding))
-        network = host_network(model)
-        assert _kinds(network) == ["MaxPool2D"]
-        assert_equal_everywhere(network, model, random_inputs(model, 1))
+        assert_exact(host_network(model), model, kinds=["MaxPool2D"])
 
 
 @pytest.mark.parametrize(
@@ -196,10 +189,7 @@ def test_a_mean_between_a_convolution_and_a_fully_connected_layer(host_network: 
     given = Quantisation(0.04, 12)
     classes = ops.fully_connected(1, _weights((6, 37)), _bias(6), _scales(6), given, OUT)
     model = chain(conv(channels=37, activation="RELU"), ops.mean((9, 7, 37), OUT, given, keep_dims), classes)
-    network = host_network(model)
-    assert _kinds(network) == ["Conv2D", "Mean", "FullyConnected"]
-    for seed in range(6):
-        assert_equal_everywhere(network, model, random_inputs(model, seed))
+    assert_exact(host_network(model), model, range(6), ["Conv2D", "Mean", "FullyConnected"])
 
 
 def test_a_reshape_inside_costs_nothing(host_network: Build) -> None:
@@ -237,23 +227,14 @@ def test_a_tensor_inside_can_be_an_output_too(host_network: Build) -> None:
 
 
 def test_a_constant_operand_of_an_add_comes_from_the_weights(host_network: Build) -> None:
-    def freeze(tree: Any) -> None:
-        buffer = schema.BufferT()
-        buffer.data = np.arange(30, dtype=np.uint8)
-        tree.buffers.append(buffer)
-        tree.subgraphs[0].tensors[1].buffer = len(tree.buffers) - 1
-        tree.subgraphs[0].inputs = [0]
-
-    model = edit(ops.add((1, 30), (1, 30), IN, IN, OUT), freeze)
+    model = edit(ops.add((1, 30), (1, 30), IN, IN, OUT), freeze(1, np.arange(30, dtype=np.int8)))
     network = host_network(model)
     assert network.artifacts.initializers[0].bytes == 30
     assert_equal_everywhere(network, model, random_inputs(model, 1))
 
 
 def test_a_fully_connected_layer_without_bias(host_network: Build) -> None:
-    model = edit(
-        fully_connected(per_channel=True), lambda tree: setattr(tree.subgraphs[0].operators[0], "inputs", [0, 1])
-    )
+    model = edit(fully_connected(per_channel=True), set_operator(inputs=[0, 1]))
     assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
 
 

@@ -3,8 +3,6 @@
 Every tensor has the reference interpreter's bits.
 """
 
-from collections.abc import Callable
-
 import movement_models as ops
 import numpy as np
 import pytest
@@ -13,10 +11,9 @@ from movement_models import random_inputs
 from one_op_models import Quantisation, quantize
 
 from network.equality import assert_equal_everywhere
-from network.host_network import HostNetwork, noextmem
+from network.host_network import Build, noextmem
 from network.network_models import chain
 
-Build = Callable[..., HostNetwork]
 CHAINS = 40
 _MOST_ELEMENTS = 4000
 

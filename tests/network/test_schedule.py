@@ -51,10 +51,13 @@ def outputs_of(epochs: list[Epoch]) -> list[str]:
     return [each.output for each in epochs if each.output not in used]
 
 
+def tensors_of(sizes: dict[str, int]) -> dict[str, Tensor]:
+    return {name: Tensor(0, name, "int8", (size,), None) for name, size in sizes.items()}
+
+
 def needs(epochs: list[Epoch], sizes: dict[str, int], outputs: list[str]) -> int:
     """Return the bytes that the buffers of this order need."""
-    tensors = {name: Tensor(0, name, "int8", (size,), None) for name, size in sizes.items()}
-    return lower_bound(blocks_of(buffers_of(epochs, tensors, {}, [INPUT], outputs)))
+    return lower_bound(blocks_of(buffers_of(epochs, tensors_of(sizes), {}, [INPUT], outputs)))
 
 
 def least(epochs: list[Epoch], sizes: dict[str, int], outputs: list[str]) -> int:
@@ -123,8 +126,9 @@ def test_nothing_is_read_before_it_is_made_or_after_it_is_overwritten() -> None:
         both_may_write = [epoch(1, "a", (INPUT, "state")), epoch(2, "b", (INPUT, "state")), epoch(3, "c", ("a", "b"))]
         found = scheduled(both_may_write, sizes, {}, [INPUT], ["c"], ["state"])
         assert [each.node for each in found] == ["node_1", "node_2", "node_3"]
-        tensors = {name: Tensor(0, name, "int8", (size,), None) for name, size in sizes.items()}
-        made = {each.name: each for each in buffers_of(both_may_write, tensors, {}, [INPUT], ["c"], ["state"])}
+        made = {
+            each.name: each for each in buffers_of(both_may_write, tensors_of(sizes), {}, [INPUT], ["c"], ["state"])
+        }
         assert (made["state"].first, made["state"].last) == (0, 3)
 
 
@@ -152,8 +156,7 @@ def test_parts_are_made_before_what_reads_the_whole() -> None:
     sizes = {INPUT: 64, "left": 64, "right": 64, "whole": 128, "out": 32}
     parts = {"left": Address("whole", 0), "right": Address("whole", 64)}
     assert [each.output for each in scheduled(epochs, sizes, parts, [INPUT], ["out"])] == ["left", "right", "out"]
-    tensors = {name: Tensor(0, name, "int8", (size,), None) for name, size in sizes.items()}
-    found = {each.name: each for each in buffers_of(epochs, tensors, parts, [INPUT], ["out"])}
+    found = {each.name: each for each in buffers_of(epochs, tensors_of(sizes), parts, [INPUT], ["out"])}
     assert (found["left"].first, found["left"].last) == (1, 2)
     assert (found["right"].first, found["right"].last) == (2, 2)
     assert (found["whole"].first, found["whole"].last) == (2, 3)

@@ -9,16 +9,13 @@ from pathlib import Path
 
 import pytest
 from memory_models import ModelWriter
+from movement_models import random_inputs
 from n6build.compile.reference.epochs import Network
-from n6build.compile.reference.lowering import lower
 from n6build.compile.reference.placement import place
-from n6build.compile.reference.tflite_reader import read_graph
 
-from network.equality import assert_equal_everywhere, random_inputs
-from network.host_network import HostNetwork, extflash
-from network.soundness import assert_sound
-
-Build = Callable[..., HostNetwork]
+from network.equality import assert_equal_everywhere
+from network.host_network import Build, extflash
+from network.soundness import assert_sound, lowered
 
 
 @pytest.fixture
@@ -29,9 +26,7 @@ def run(host_network: Build, tmp_path: Path) -> Callable[[bytes], Network]:
     """
 
     def compare(model: bytes) -> Network:
-        file = tmp_path / "lowered.tflite"
-        file.write_bytes(model)
-        network = lower(read_graph(file), file.name)
+        network = lowered(model, tmp_path)
         assert_sound(place(network, extflash()), network, extflash())
         assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
         return network

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,22 +49,29 @@ class Compiled:
     """One run of the fake compiler and its results."""
 
     def __init__(
-        self, folder: Path, release: str, options: CompilerOptions, *, relocatable: bool = False, **stand_in: str
+        self,
+        base: Path,
+        release: str = "4.0.1",
+        options: CompilerOptions | None = None,
+        folder: str = "a",
+        *,
+        relocatable: bool = False,
+        **stand_in: str,
     ) -> None:
-        self.out = folder / "out"
+        self.out = base / folder / "out"
         self.progress: list[int] = []
         self.notes: list[str] = []
-        root = folder / "core"
+        root = base / folder / "core"
         self.installation = Installation(root, install(root, release, **stand_in))
         environment = {**os.environ, "MAKEFLAGS": "-j8", "CFLAGS": "-O0"}
-        self.version = installed_version(self.installation, environment, folder)
+        self.version = installed_version(self.installation, environment, base / folder)
         model = next(path for path in own_models() if path.stem == "keyword")
         compile_network(
             model,
             POOLS,
             self.out,
             "network",
-            options,
+            options or CompilerOptions(),
             self.installation,
             self.version,
             environment,
@@ -83,18 +91,7 @@ Compile = Callable[..., Compiled]
 
 @pytest.fixture
 def compiled(tmp_path: Path) -> Compile:
-    def run(
-        release: str = "4.0.1",
-        options: CompilerOptions | None = None,
-        folder: str = "a",
-        *,
-        relocatable: bool = False,
-        **stand_in: str,
-    ) -> Compiled:
-        given = options or CompilerOptions()
-        return Compiled(tmp_path / folder, release, given, relocatable=relocatable, **stand_in)
-
-    return run
+    return partial(Compiled, tmp_path)
 
 
 @pytest.mark.parametrize("release", BUILDS)
@@ -221,14 +218,10 @@ def test_the_core_folder_is_stronger_than_a_pack_and_a_pack_than_the_path(tmp_pa
     shutil.copy2(install(tmp_path / "elsewhere"), path / "stedgeai")
     assert find_tool(caller(home, PATH=str(path))) == Installation(None, path / "stedgeai")
     for release in ("9.0.0", "10.2.0", "10.10.0"):
-        install(packs / release)
-    found = find_tool(caller(home, PATH=str(path)))
-    assert found is not None
-    assert found.root == packs / "10.10.0"
-    install(core)
-    found = find_tool(caller(home, STEDGEAI_CORE_DIR=str(core), PATH=str(path)))
-    assert found is not None
-    assert found.root == core
+        newest = install(packs / release)
+    assert find_tool(caller(home, PATH=str(path))) == Installation(packs / "10.10.0", newest)
+    executable = install(core)
+    assert find_tool(caller(home, STEDGEAI_CORE_DIR=str(core), PATH=str(path))) == Installation(core, executable)
 
 
 def test_a_core_folder_with_the_runtime_alone_leaves_the_tool_to_the_path(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ Inside the network they are 128 less, outside they are unchanged.
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,15 @@ import one_op_models as ops
 import pytest
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
-from n6build.compile.artifacts.read_artifacts import read_artifacts
-from n6build.compile.reference.compile_model import compile_network
+from movement_models import random_inputs
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import to_uint8
 
-from network.equality import random_inputs, tensors_of
-from network.host_network import HostNetwork
-from network.network_models import chain, edit
-from network.target_network import POOLS, program, run
-from network.test_reader import model_error
-
-Build = Callable[..., HostNetwork]
+from network.equality import tensors_of
+from network.host_network import Build, HostNetwork
+from network.network_models import chain, edit, model_error, set_code, set_quantisation
+from network.target_network import BuildTarget
 
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 SHAPE = (9, 7, 4)
@@ -172,40 +167,29 @@ def test_a_uint8_input_of_an_int8_model_costs_one_quantize(host_network: Build) 
 
 
 def test_one_operator_that_cannot_be_done_does_not_condemn_the_others(tmp_path: Path) -> None:
-    def unknown_second(tree: object) -> None:
-        code = tree.operatorCodes[tree.subgraphs[0].operators[1].opcodeIndex]  # type: ignore[attr-defined]
-        code.builtinCode, code.deprecatedBuiltinCode = schema.BuiltinOperator.RFFT2D, 127
-
     second = ops.pool_2d("MAX", (9, 7, 5), (2, 2), (2, 2), OUT)
-    error = model_error(edit(to_uint8(chain(conv(), second)), unknown_second), tmp_path)
+    error = model_error(edit(to_uint8(chain(conv(), second)), set_code(1, schema.BuiltinOperator.RFFT2D)), tmp_path)
     assert error.id == "N6-NET-003"
     assert "RFFT2D" in error.what
     assert "(CONV_2D)" not in f"{error.what} {error.hint} {error.details}"
 
 
 def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
-    def two_scales(tree: object) -> None:
-        tree.subgraphs[0].tensors[1].quantization.scale = [0.1] * 5  # type: ignore[attr-defined]
-        tree.subgraphs[0].tensors[1].quantization.zeroPoint = [128] * 5  # type: ignore[attr-defined]
-
-    error = model_error(edit(to_uint8(conv()), two_scales), tmp_path)
+    error = model_error(edit(to_uint8(conv()), set_quantisation(1, scale=[0.1] * 5, zeroPoint=[128] * 5)), tmp_path)
     assert (error.id, "'weights' (uint8) has 5 scales" in error.what) == ("N6-NET-006", True)
 
 
 # Every run covers this by test_on_cortex_m55.py, and the kernels for uint8 by tests/kernels/test_helium_kernels.py.
 @pytest.mark.slow
-def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
+def test_on_the_virtual_cortex_m55(target_network: BuildTarget) -> None:
     """Every epoch is compared, with the Helium kernels."""
     model = to_uint8(classifier(), 101)
-    file = tmp_path / "model.tflite"
-    file.write_bytes(model)
-    compile_network(file, POOLS, tmp_path)
-    artifacts = read_artifacts(tmp_path, "network")
+    network = target_network(model)
     inputs = random_inputs(model, 1)
     expected = tensors_of(model, inputs)
-    computed = run(program(tmp_path, archive), artifacts, inputs)
+    computed = network.run(inputs)
     wanted = b""
-    for epoch in artifacts.epochs:
+    for epoch in network.artifacts.epochs:
         number = epoch.name.rpartition("_")[2]
         if number in expected:
             wanted += (np.frombuffer(expected[number], np.uint8) ^ 128).tobytes()

@@ -10,11 +10,11 @@ import numpy as np
 import one_op_models as ops
 import pytest
 import reference_interpreter
-from ai_edge_litert import schema_py_generated as schema
-from elementwise_models import options_table
+from elementwise_models import binary, unary
 from n6build.compile.reference.unsigned import SAME_SHIFTED
 from numpy.typing import NDArray
-from one_op_models import Quantisation, Tensor
+from one_op_models import Quantisation
+from sequence_models import search
 from uint8_models import raised, to_uint8
 
 MODELS = 12
@@ -24,6 +24,7 @@ _OUTPUTS = {
     "TANH": Quantisation(1 / 128, 0),
     "LOG_SOFTMAX": Quantisation(16 / 256, 127),
 }
+SHAPE = (1, 5, 60)
 _ALIKE = {"MAXIMUM", "MINIMUM", "REDUCE_MAX", "REDUCE_MIN"}
 
 
@@ -36,26 +37,19 @@ def _weights(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int
 
 
 def _of_one(name: str, rng: np.random.Generator) -> bytes:
-    given, shape = _random(rng), (1, 5, 60)
+    given = _random(rng)
     options: dict[str, Any] = {"alpha": float(rng.uniform(0.01, 0.5))} if name == "LEAKY_RELU" else {}
-    tensors = [
-        Tensor("input", shape, np.int8, given),
-        Tensor("output", shape, np.int8, _OUTPUTS.get(name) or _random(rng)),
-    ]
-    return ops.write_model(name, tensors, options_table(name), **options)
+    return unary(name, SHAPE, given, _OUTPUTS.get(name) or _random(rng), **options)
 
 
 def _of_two(name: str, rng: np.random.Generator) -> bytes:
-    shape = (1, 5, 60)
     scales = [_random(rng)] * 3 if name in _ALIKE else [_random(rng) for _ in range(3)]
-    tensors = [Tensor(each, shape, np.int8, scale) for each, scale in zip(("a", "b", "output"), scales, strict=True)]
-    return ops.write_model(name, tensors, options_table(name), 2)
+    return binary(name, (SHAPE, SHAPE), scales)
 
 
-def _prelu(_: str, rng: np.random.Generator) -> bytes:
-    slopes = Tensor("slopes", (1, 1, 60), np.int8, _random(rng), _weights(rng, (1, 1, 60)))
-    tensors = [Tensor("input", (1, 3, 5, 60), np.int8, _random(rng)), slopes]
-    return ops.write_model("PRELU", [*tensors, Tensor("output", (1, 3, 5, 60), np.int8, _random(rng))])
+def _prelu(name: str, rng: np.random.Generator) -> bytes:
+    slopes, scales = (1, 1, 60), [_random(rng) for _ in range(3)]
+    return binary(name, ((1, 3, 5, 60), slopes), scales, constants=(None, _weights(rng, slopes)))
 
 
 def _reduction(name: str, rng: np.random.Generator) -> bytes:
@@ -64,12 +58,7 @@ def _reduction(name: str, rng: np.random.Generator) -> bytes:
 
 
 def _position(name: str, rng: np.random.Generator) -> bytes:
-    tensors = [
-        Tensor("input", (1, 5, 6), np.int8, _random(rng)),
-        Tensor("axis", (1,), np.int32, None, np.array([2], np.int32)),
-        Tensor("output", (1, 5), np.int32),
-    ]
-    return ops.write_model(name, tensors, options_table(name), outputType=schema.TensorType.INT32)
+    return search(name.removeprefix("ARG_").title(), (1, 5, 6), 2, np.int32, _random(rng))
 
 
 MAKERS: dict[str, Callable[[str, np.random.Generator], bytes]] = {

@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
+from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.neural_art.backend import ENVELOPE
 from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, compile_for_npu
 from n6build.compile.neural_art.layer import Calibration
 from n6build.compile.reference.compile_model import graph_of
 from n6build.compile.reference.graph import Graph
+from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
+from n6build.judge.npu.blobs import blob_of_words
 from n6build.judge.npu.names import names_of
+from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
 from n6build.judge.own_blobs.envelope import read_envelope
 from n6build.judge.own_blobs.model_program import find_program
 from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from network.network_models import as_file
 
 ROOT = Path(__file__).parents[2]
 BOARD = load_board("nucleo-n657")
@@ -58,9 +64,29 @@ def compile_model(
 def compile_file(
     file: Path, graph: Graph, values: ReferenceTensors, margin: float = 1.5, kept: Mapping[int, str] | None = None
 ) -> CompiledForNpu:
-    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
-    request = Request(file, "network", pools, own_version(), ())
-    return compile_for_npu(NPU, request, graph, Calibration(values.values, margin), kept or {})
+    return compile_for_npu(NPU, request(file), graph, Calibration(values.values, margin), kept or {})
+
+
+def pools(board: Board = BOARD) -> tuple[MemoryPool, ...]:
+    return tuple(pools_of_networks(board, "extflash", [{}])[0])
+
+
+def request(file: Path, guard: int = 0) -> Request:
+    return Request(file, "network", pools(), own_version(), (), guard)
+
+
+def on_noise(model: bytes, folder: Path, *shape: int) -> tuple[Path, Graph, ReferenceTensors]:
+    """Return a model's file and graph, and its tensors for inputs of noise."""
+    file = as_file(model, folder, "layers.tflite")
+    np.save(folder / "inputs.npy", np.random.default_rng(1).integers(-128, 128, (3, *shape), dtype=np.int8))
+    graph = graph_of(file)
+    return file, graph, reference_tensors(file, graph, folder / "inputs.npy")
+
+
+def epochs(model: str) -> list[EpochSettings]:
+    """Return the epochs of a model that has one blob."""
+    (block,) = compiled(model).blocks
+    return list(epochs_of_blob(blob_of_words(block.words, "blob"), NAMES))
 
 
 @cache

@@ -6,16 +6,13 @@ The end is a proof or an error of n6build. Everything else is a fault of the bac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from n6build.base.errors import N6Error
-from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
-from n6build.compile.memory_pools import MemoryPool
 from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request
 from n6build.compile.neural_art.layer import Calibration
 from n6build.compile.reference.compile_model import compile_network, graph_of
@@ -28,10 +25,11 @@ from n6build.judge.own_blobs.reference_tensors import reference_tensors
 from n6build.judge.own_blobs.structure import require_structure
 from numpy.typing import NDArray
 
-from own_blobs.compiled import SEEN, program
+from own_blobs.compiled import SEEN, pools, program
 
 # A board with external RAM, so that large activations fit.
 BOARD = load_board("stm32n6570-dk")
+POOLS = pools(BOARD)
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,6 @@ class Outcome:
         return f"proved, {len(lowered.hardware)} of {len(lowered.network.epochs)} epochs on the NPU"
 
 
-@cache
-def pools() -> tuple[MemoryPool, ...]:
-    return tuple(pools_of_networks(BOARD, "extflash", [{}])[0])
-
-
 def outcome_of(file: Path, folder: Path, vectors: int = 2) -> Outcome:
     """Return the end of the build step for a model, on inputs of noise.
 
@@ -70,7 +63,7 @@ def outcome_of(file: Path, folder: Path, vectors: int = 2) -> Outcome:
     """
     reference = None
     try:
-        compile_network(file, pools(), folder / "reference")
+        compile_network(file, POOLS, folder / "reference")
     except N6Error as error:
         reference = error
     try:
@@ -85,7 +78,7 @@ def _proved(file: Path, folder: Path, vectors: int) -> tuple[CompiledForNpu, Pro
     graph = graph_of(file)
     np.save(folder / "inputs.npy", _noise(graph, vectors))
     values = reference_tensors(file, graph, folder / "inputs.npy")
-    request = Request(file, "network", pools(), own_version(), ())
+    request = Request(file, "network", POOLS, own_version(), ())
     calibration = Calibration(values.values, 1.5)
     attempt = Attempt(BOARD.soc, program(), request, graph, calibration, values, SEEN, allowed=frozenset(Grade))
     compiled, proof = compiled_and_proved(attempt)

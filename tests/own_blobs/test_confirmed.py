@@ -16,11 +16,8 @@ from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.compile.backend import Compilation, ModelSource
-from n6build.compile.board_pools import pools_of_networks
 from n6build.compile.ll_aton import own_version
 from n6build.compile.neural_art.backend import BACKEND
-from n6build.judge.npu.blobs import blob_of_words
-from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
 from n6build.judge.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
 from n6build.judge.own_blobs.confirmed import Confirmed, confirmed_by, read_confirmed
 from n6build.judge.own_blobs.envelope import Grade, form_of
@@ -30,7 +27,7 @@ from n6build.judge.own_blobs.make_blobs import require_grades
 from n6build.judge.own_blobs.proof import Proof
 
 from own_blobs import compiled as own
-from own_blobs.compiled import BOARD, NAMES, NPU, SEEN
+from own_blobs.compiled import NAMES, NPU, SEEN
 
 SUM, PAD, DEEP = RungEpoch("sum", "seen", "a1"), RungEpoch("+128", "seen", "b2"), RungEpoch("1x1 deep", "seen", "c3")
 DEEP_LARGER = replace(DEEP, form="c4")
@@ -129,13 +126,8 @@ def test_no_record_confirms_what_no_real_board_gave_equal_bytes_of(records: list
     assert all(rung.isprintable() and len(rung) < 300 for rungs in found.failed.values() for rung in rungs)
 
 
-def epochs(model: str) -> list[EpochSettings]:
-    (block,) = own.compiled(model).blocks
-    return list(epochs_of_blob(blob_of_words(block.words, "blob"), NAMES))
-
-
 def test_a_form_is_of_sizes_and_not_of_addresses_or_coefficients() -> None:
-    first, *others = epochs("keyword")
+    first, *others = own.epochs("keyword")
     form = form_of(first, NAMES)
     assert form not in {form_of(each, NAMES) for each in others}
 
@@ -180,9 +172,8 @@ def test_records_in_the_project_s_folder_of_boards_are_inputs_of_the_step(
     monkeypatch.chdir(tmp_path)
     model = own.model_file("keyword")
     source = ModelSource("keyword", model, None, None, None, None, (), model.with_name("inputs.npy"))
-    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
     compilation = Compilation(
-        source, "network", "build", pools, own_version(), Environment("", tmp_path, None, (), ()), None
+        source, "network", "build", own.pools(), own_version(), Environment("", tmp_path, None, (), ()), None
     )
     assert not [each for each in BACKEND.step(compilation).sources if each.endswith("ladder.json")]
     folder = tmp_path / "boards/npu/confirmed"

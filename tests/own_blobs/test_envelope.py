@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.judge.npu.blobs import blob_of_words
-from n6build.judge.npu.settings import EpochSettings, epochs_of_blob
 from n6build.judge.own_blobs.envelope import Envelope, Grade, SeenKind, grade_of, judged, read_envelope
 from n6build.judge.own_blobs.grades import Graded, grades_of
 from n6build.judge.own_blobs.make_blobs import require_grades
@@ -25,17 +23,12 @@ sys.path.insert(0, str(ROOT / "tools"))
 import npu_envelope
 
 
-def epochs() -> list[EpochSettings]:
-    (block,) = own.compiled("keyword").blocks
-    return list(epochs_of_blob(blob_of_words(block.words, "blob"), NAMES))
-
-
 def grades(envelope: Envelope) -> set[Grade]:
-    return {grade_of(judged(epoch, NAMES, envelope)) for epoch in epochs()}
+    return {grade_of(judged(epoch, NAMES, envelope)) for epoch in own.epochs("keyword")}
 
 
 def test_what_was_collected_is_seen_and_what_is_less_is_smaller_larger_or_unseen() -> None:
-    own_epochs = widened(EMPTY, "ours", epochs(), NAMES)
+    own_epochs = widened(EMPTY, "ours", own.epochs("keyword"), NAMES)
     assert grades(own_epochs) == {Grade.SEEN}
     larger = replace(own_epochs, kinds=tuple(map(_with_smaller_sizes, own_epochs.kinds)))
     assert Grade.LARGER in grades(larger)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graph_models import Graph
+from graph_models import Graph, Value
 from model_families import FAMILIES
+from network.network_models import as_file
 from one_op_models import Quantisation, conv_2d
 from qdq_models import Layers, Scale, classifier, detector, residual
 from samples import samples_folder
@@ -26,8 +27,7 @@ RANDOM_TFLITE, RANDOM_ONNX = 130, 70
 
 
 def end_of(model: bytes, folder: Path, suffix: str = ".tflite") -> Outcome:
-    (folder / f"model{suffix}").write_bytes(model)
-    return outcome_of(folder / f"model{suffix}", folder)
+    return outcome_of(as_file(model, folder, f"model{suffix}"), folder)
 
 
 def assert_told(outcome: Outcome) -> None:
@@ -43,18 +43,21 @@ def assert_told(outcome: Outcome) -> None:
         )
 
 
-def halves(graph: Graph) -> bytes:
-    """Return a model whose output joins the lines of two convolutions of 1x1."""
+def _joined(graph: Graph) -> Value:
+    """Return the lines of two convolutions of 1x1, joined."""
     source = graph.input((1, 8, 8, 16), zero_point=-128)
     one, other = (graph.conv(source, 16, 1, activation="RELU6") for _ in range(2))
-    return graph.bytes(graph.concat(one, other, axis=1))
+    return graph.concat(one, other, axis=1)
+
+
+def halves(graph: Graph) -> bytes:
+    """Return a model whose output joins the lines of two convolutions of 1x1."""
+    return graph.bytes(_joined(graph))
 
 
 def halves_of_more(graph: Graph) -> bytes:
     """Return a model in which a convolution of the NPU reads a joined tensor."""
-    source = graph.input((1, 8, 8, 16), zero_point=-128)
-    one, other = (graph.conv(source, 16, 1, activation="RELU6") for _ in range(2))
-    return graph.bytes(graph.conv(graph.concat(one, other, axis=1), 16, 1))
+    return graph.bytes(graph.conv(_joined(graph), 16, 1))
 
 
 @pytest.mark.parametrize(("make", "on_npu", "shifted"), [(halves, 3, 1), (halves_of_more, 5, 2)])

@@ -11,9 +11,7 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.board.run.guards import pattern, require_untouched
 from n6build.compile.artifacts.description import IoBuffer
-from n6build.compile.board_pools import pools_of_networks
-from n6build.compile.ll_aton import own_version
-from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request, compile_for_npu
+from n6build.compile.neural_art.compile_epochs import CompiledForNpu, compile_for_npu
 from n6build.compile.neural_art.hardware_epoch import READ_AHEAD, HardwareEpoch, Limit, Value
 from n6build.compile.neural_art.layer import Calibration
 from n6build.compile.neural_art.placement import BEFORE, BEHIND, addresses
@@ -25,7 +23,7 @@ from n6build.judge.own_blobs.proof import memory_regions
 from n6build.judge.own_blobs.reference_tensors import reference_tensors
 
 from models.ladder import make_rungs
-from own_blobs.compiled import BOARD, NPU, compiled, program
+from own_blobs.compiled import NPU, compiled, program, request
 
 LADDER = Path(make_rungs.__file__).parent
 GUARD = make_rungs.GUARD
@@ -37,9 +35,7 @@ def compiled_rung(name: str) -> CompiledForNpu:
     graph = graph_of(model)
     calibration = model.with_name("calibration.npy")
     vectors = reference_tensors(model, graph, calibration if calibration.is_file() else model.with_name("inputs.npy"))
-    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
-    request = Request(model, "network", pools, own_version(), (), GUARD)
-    return compile_for_npu(NPU, request, graph, Calibration(vectors.values, 1.5), {})
+    return compile_for_npu(NPU, request(model, GUARD), graph, Calibration(vectors.values, 1.5), {})
 
 
 @pytest.mark.parametrize("name", ["sum", "layers"])

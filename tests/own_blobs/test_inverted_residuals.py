@@ -14,9 +14,7 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from n6build.base.errors import N6Error
-from n6build.compile.board_pools import pools_of_networks
-from n6build.compile.ll_aton import own_version
-from n6build.compile.neural_art.compile_epochs import CompiledForNpu, Request
+from n6build.compile.neural_art.compile_epochs import CompiledForNpu
 from n6build.compile.neural_art.layer import Calibration
 from n6build.compile.neural_art.padding import group_of
 from n6build.compile.neural_art.units import MOST_COEFFICIENTS
@@ -71,11 +69,7 @@ def compiled(folder: Path) -> tuple[CompiledForNpu, ReferenceTensors]:
         conv(SIZE // 2, 576, 32, CUT_OFF, LINEAR),
         ops.mean((SIZE // 2, SIZE // 2, 32), LINEAR, LINEAR),
     )
-    file, inputs = folder / "layers.tflite", folder / "inputs.npy"
-    file.write_bytes(model)
-    np.save(inputs, np.random.default_rng(1).integers(-128, 128, (3, SIZE, SIZE, 3), dtype=np.int8))
-    graph = graph_of(file)
-    values = reference_tensors(file, graph, inputs)
+    file, graph, values = own.on_noise(model, folder, SIZE, SIZE, 3)
     return own.compile_file(file, graph, values), values
 
 
@@ -105,13 +99,9 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
 
 def attempt(model: bytes, channels: int, folder: Path, envelope: Envelope = SEEN) -> Attempt:
     """Return an attempt for a layer that reads noise with this number of channels."""
-    file, inputs = folder / "layer.tflite", folder / "inputs.npy"
-    file.write_bytes(model)
-    np.save(inputs, np.random.default_rng(1).integers(-128, 128, (3, SIZE, SIZE, channels), dtype=np.int8))
-    graph = graph_of(file)
-    values = reference_tensors(file, graph, inputs)
-    request = Request(file, "network", pools_of_networks(own.BOARD, "extflash", [{}])[0], own_version(), ())
-    return Attempt(own.BOARD.soc, own.program(), request, graph, Calibration(values.values, 1.5), values, envelope)
+    file, graph, values = own.on_noise(model, folder, SIZE, SIZE, channels)
+    calibration = Calibration(values.values, 1.5)
+    return Attempt(own.BOARD.soc, own.program(), own.request(file), graph, calibration, values, envelope)
 
 
 def test_units_of_a_chain_subtract_the_zero_point(tmp_path: Path) -> None:

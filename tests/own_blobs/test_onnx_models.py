@@ -16,6 +16,7 @@ from n6build.judge.own_blobs.figures import whole_work
 from n6build.judge.own_blobs.grades import grades_of
 from n6build.judge.own_blobs.proof import imprecise, prove, require_agreement
 from n6build.judge.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from network.network_models import as_file
 from qdq_models import Layers, Scale
 from samples import sample
 
@@ -25,11 +26,6 @@ from own_blobs.compiled import NAMES, NPU, SEEN
 SIZE = 16
 IMAGE, CUT_OFF = Scale(0.03, 7), Scale(0.05, -128)
 YAMNET = "npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx"
-
-
-def as_file(model: bytes, folder: Path) -> Path:
-    (folder / "model.onnx").write_bytes(model)
-    return folder / "model.onnx"
 
 
 def tensors(file: Path, folder: Path, *shape: int, count: int = 3) -> ReferenceTensors:
@@ -59,7 +55,7 @@ def classifier() -> bytes:
 
 
 def test_every_tensor_is_onnxruntime_s_within_one_step(tmp_path: Path) -> None:
-    file = as_file(classifier(), tmp_path)
+    file = as_file(classifier(), tmp_path, "model.onnx")
     values = tensors(file, tmp_path, 3, SIZE, SIZE + 4)
     network = own.compile_file(file, graph_of(file), values)
     assert [each.operator for each in network.lowered.on_cpu] == ["QuantizeLinear", "TRANSPOSE", "DEQUANTIZE"]
@@ -116,7 +112,7 @@ def with_integer_operators() -> bytes:
     ],
 )
 def test_what_stays_on_the_cpu_says_why(make: Callable[[], bytes], why: str, tmp_path: Path) -> None:
-    file = as_file(make(), tmp_path)
+    file = as_file(make(), tmp_path, "model.onnx")
     graph = graph_of(file)
     silent = {
         each.index: np.zeros((1, *each.shape), np.int8) for each in graph.tensors.values() if each.dtype == "int8"
@@ -126,7 +122,7 @@ def test_what_stays_on_the_cpu_says_why(make: Callable[[], bytes], why: str, tmp
 
 
 def test_a_tensor_that_onnxruntime_does_not_show_is_not_made_by_the_npu(tmp_path: Path) -> None:
-    file = as_file(with_integer_operators(), tmp_path)
+    file = as_file(with_integer_operators(), tmp_path, "model.onnx")
     values = tensors(file, tmp_path, 32, 4, 4)
     with pytest.raises(
         N6Error, match=r"N6-NET-030(.|\n)*QLinearConv.*the reference interpreter does not show its input or"

@@ -14,7 +14,7 @@ from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.compile.backend import Compilation, ModelSource
 from n6build.compile.backends import backend_for
-from n6build.compile.board_pools import pools_of_networks, relocatable
+from n6build.compile.board_pools import relocatable
 from n6build.compile.ll_aton import own_version
 from n6build.compile.neural_art.backend import BACKEND
 from n6build.compile.reference.compile_model import graph_of
@@ -47,7 +47,7 @@ def test_it_wants_a_model_file_with_vectors(tmp_path: Path) -> None:
 
 
 def test_blobs_have_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    pools = relocatable(pools_of_networks(BOARD, "extflash", [{}])[0])
+    pools = relocatable(own.pools())
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [pools])
     with pytest.raises(N6Error, match="N6-NET-031: memory pool octoFlash has no address"):
         own.compile_model("keyword")
@@ -80,7 +80,7 @@ def test_a_pad_that_was_not_seen_stays_on_the_cpu(
 
 
 def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
+    pools = own.pools()
     small = tuple(replace(pool, size=min(pool.size, 4096)) if pool.rights == "ACC_WRITE" else pool for pool in pools)
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
     with pytest.raises(N6Error, match="N6-NET-013: the activations need at least") as caught:
@@ -91,7 +91,7 @@ def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatc
 
 
 def test_flash_that_is_too_small_for_the_weights_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
+    pools = own.pools()
     small = tuple(pool if pool.rights == "ACC_WRITE" else replace(pool, size=16384) for pool in pools)
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
     with pytest.raises(N6Error, match="N6-NET-012: the weights need .* octoFlash has") as caught:

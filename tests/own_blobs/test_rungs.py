@@ -9,10 +9,6 @@ from pathlib import Path
 
 import pytest
 from n6build.board.run.ladder import RUNGS
-from n6build.compile.board_pools import pools_of_networks
-from n6build.compile.ll_aton import own_version
-from n6build.compile.neural_art.compile_epochs import Request, compile_for_npu
-from n6build.compile.neural_art.layer import Calibration
 from n6build.compile.reference.compile_model import graph_of
 from n6build.judge.own_blobs.envelope import Grade
 from n6build.judge.own_blobs.grades import grades_of
@@ -21,7 +17,7 @@ from n6build.judge.own_blobs.reference_tensors import reference_tensors
 
 from models.ladder import make_rungs
 from own_blobs import compiled as own
-from own_blobs.compiled import BOARD, NPU, SEEN, program
+from own_blobs.compiled import NPU, SEEN, program
 
 LADDER = Path(make_rungs.__file__).parent
 
@@ -57,8 +53,7 @@ def test_a_rung_is_on_the_npu_alone_as_seen_and_exact(name: str) -> None:
     model = LADDER / name / f"{name}.tflite"
     graph = graph_of(model)
     vectors = reference_tensors(model, graph, model.with_name("inputs.npy"))
-    request = Request(model, "network", pools_of_networks(BOARD, "extflash", [{}])[0], own_version(), ())
-    network = compile_for_npu(NPU, request, graph, Calibration(vectors.values, 1.5), {})
+    network = own.compile_file(model, graph, vectors)
     assert network.lowered.on_cpu == ()
     assert all(each.grade <= Grade.SMALLER for each in grades_of(network.blocks, NPU, SEEN))
     proof = prove(program(), network, vectors)

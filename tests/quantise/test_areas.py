@@ -29,7 +29,8 @@ from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.run_both import measured
 from n6build.judge.postprocess.decode import decode_all
 from n6build.judge.postprocess.layout import layout_of
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import onnx_bytes
 from PIL import Image
 
 SIZE, COUNT = 12, 10
@@ -46,13 +47,10 @@ def folder(tmp_path: Path) -> Path:
 
 def save_colours(folder: Path) -> None:
     """Write a network that finds the colour of each pixel, pictures, and their labels."""
-    weights = numpy_helper.from_array(np.eye(3, dtype=np.float32).reshape(3, 3, 1, 1), "w")
+    weights, shape = np.eye(3, dtype=np.float32).reshape(3, 3, 1, 1), [1, 3, SIZE, SIZE]
     node = helper.make_node("Conv", ["picture", "w"], ["areas"], "only", kernel_shape=[1, 1])
-    ports = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, SIZE, SIZE]) for name in ("picture", "areas")
-    ]
-    graph = helper.make_graph([node], "net", ports[:1], ports[1:], [weights])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "net.onnx")
+    data = onnx_bytes([node], {"picture": shape}, {"areas": shape}, {"w": weights}, 17, 8)
+    (folder / "net.onnx").write_bytes(data)
     for name in ("pictures", "labels"):
         (folder / name).mkdir()
     noise = np.random.default_rng(6).integers(0, 60, (COUNT, SIZE, SIZE, 3))

@@ -11,6 +11,7 @@ import onnx
 import onnxruntime
 import pytest
 from called import call
+from float_models import Rows, quantise_file
 from n6build.base.errors import N6Error
 from n6build.compile.quantise import worker
 from n6build.compile.quantise.process import QuantiseAnswer, QuantiseJob, answer_of
@@ -20,8 +21,9 @@ from n6build.describe.quantise import Method, Quantise
 from n6build.judge.accuracy.figures import Accuracy, lines_of
 from n6build.judge.accuracy.jobs import AccuracyJob
 from n6build.judge.accuracy.run_both import Sums, decibels, measured
-from onnx import TensorProto, helper
-from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
+from onnx import helper
+from onnx_models import onnx_bytes
+from onnxruntime.quantization import CalibrationMethod
 from onnxruntime.quantization.shape_inference import quant_pre_process
 from trained_models import CLASSES, SHAPE, classifier
 
@@ -49,14 +51,6 @@ def accuracy(folder: Path, int8: Path, settings: Quantise | None = None) -> floa
     return drop
 
 
-class Rows(CalibrationDataReader):  # type: ignore[misc]
-    def __init__(self, samples: np.ndarray) -> None:
-        self._rows = iter([{"picture": each[None]} for each in samples])
-
-    def get_next(self) -> dict[str, np.ndarray] | None:
-        return next(self._rows, None)
-
-
 def by_the_library(folder: Path, method: Method) -> Path:
     """Quantise as onnxruntime's documentation does: all samples at once."""
     fixed = onnx.load(folder / "net.onnx")
@@ -65,17 +59,9 @@ def by_the_library(folder: Path, method: Method) -> Path:
     onnx.save(onnx.version_converter.convert_version(fixed, 13), folder / "fixed.onnx")
     quant_pre_process(folder / "fixed.onnx", folder / "prepared.onnx", skip_symbolic_shape=True)
     how = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}[method]
-    quantize_static(
-        folder / "prepared.onnx",
-        folder / "theirs.onnx",
-        Rows(np.load(folder / "samples.npy")),
-        quant_format=QuantFormat.QDQ,
-        per_channel=True,
-        activation_type=QuantType.QInt8,
-        weight_type=QuantType.QInt8,
-        calibrate_method=CalibrationMethod[how],
-    )
-    return folder / "theirs.onnx"
+    rows = Rows("picture", np.load(folder / "samples.npy")[:, None])
+    method_of_theirs = {"calibrate_method": CalibrationMethod[how]}
+    return quantise_file(folder / "prepared.onnx", folder / "theirs.onnx", rows, **method_of_theirs)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -91,7 +77,7 @@ def test_the_ranges_are_those_that_the_library_finds_with_all_samples_at_once(me
 
 def test_the_float_model_has_learned_its_classes() -> None:
     trained = classifier()
-    session = onnxruntime.InferenceSession(trained.model.SerializeToString())
+    session = onnxruntime.InferenceSession(trained.model)
     (found,) = session.run(None, {"picture": trained.samples})
     assert 0.85 < (found.argmax(axis=1) == trained.labels).mean() < 1
 
@@ -139,7 +125,7 @@ def test_excluded_nodes_stay_float(tmp_path: Path) -> None:
 
 def test_other_outputs_and_open_sizes_are_fixed_with_a_line(tmp_path: Path) -> None:
     trained = classifier()
-    model = onnx.ModelProto.FromString(trained.model.SerializeToString())
+    model = onnx.load_model_from_string(trained.model)
     for axis, name in ((2, "height"), (3, "width")):
         model.graph.input[0].type.tensor_type.shape.dim[axis].dim_param = name
     trained.save(tmp_path, 16)
@@ -155,12 +141,9 @@ def test_other_outputs_and_open_sizes_are_fixed_with_a_line(tmp_path: Path) -> N
 
 
 def test_a_model_of_two_inputs_takes_an_array_for_each(tmp_path: Path) -> None:
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in ("one", "two")]
-    output = helper.make_tensor_value_info("sum", TensorProto.FLOAT, [1, 4])
-    graph = helper.make_graph([helper.make_node("Add", ["one", "two"], ["sum"], "add")], "net", ports, [output])
-    onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx"
-    )
+    node, shape = helper.make_node("Add", ["one", "two"], ["sum"], "add"), [1, 4]
+    data = onnx_bytes([node], {"one": shape, "two": shape}, {"sum": shape}, opset=17, ir_version=8)
+    (tmp_path / "net.onnx").write_bytes(data)
     rng = np.random.default_rng(0)
     one, two = rng.normal(0, 1, (2, 9, 4)).astype(np.float32)
     np.savez(tmp_path / "samples.npz", one=one, two=two)
