@@ -48,6 +48,17 @@ class Result:
         match = re.search(r"^ *Flashed .*?, (.*)$", self.output, re.MULTILINE)
         return match[1] if match else "nothing"
 
+    def done(self) -> Result:
+        """Return this result, which is a success."""
+        assert self.status == 0, self.output
+        return self
+
+    def refused(self) -> Result:
+        """Return this result, which is an error of n6build without a traceback."""
+        assert self.status == 2, self.output
+        assert "Traceback" not in self.output, self.output
+        return self
+
 
 @dataclass(frozen=True)
 class Project:
@@ -83,9 +94,7 @@ class Project:
 
     def done(self, *arguments: str, **environment: str) -> Result:
         """Call scons, and check that it succeeds."""
-        result = self.scons(*arguments, **environment)
-        assert result.status == 0, result.output
-        return result
+        return self.scons(*arguments, **environment).done()
 
     def started(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Start scons in its own session.

@@ -24,8 +24,7 @@ env.N6Image(elf, one)
 
 def test_a_network_twice_in_one_program(host: Project) -> None:  # noqa: F811
     write(host, BOTH)
-    refused = host.scons()
-    assert refused.status == 2
+    refused = host.scons().refused()
     assert (
         "SConstruct:8: error N6-HOST-005: the program is linked with build/nucleo-n657/net-one/libn6networks.a and "
         in refused.output

@@ -35,8 +35,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     changed = bytearray(expected.read_bytes())
     changed[-1] ^= 1
     expected.write_bytes(bytes(changed))
-    differs = project.scons(*CALL)
-    assert differs.status == 2, differs.output
+    differs = project.scons(*CALL).refused()
     assert "N6-LADDER-001: rung pool fails: N6-RUN-005" in differs.output
     (pool,) = [rung for rung in NETWORKS if rung.name == "pool"]
     assert pool.tells in differs.output
@@ -47,8 +46,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     add = "site_scons/n6build/compile/neural_art/operators/add.py"
     project.replace(add, "Frames(Address(name), output.elements)", "Frames(Address(name), output.elements + 32)")
     project.replace(add, "port), output.elements)", "port), output.elements + 32)")
-    beyond = project.scons(*CALL)
-    assert beyond.status == 2, beyond.output
+    beyond = project.scons(*CALL).refused()
     assert (
         "rung sum fails: N6-LADDER-004: the guard behind buffer Add_0_out_0 was written: byte 0 at 0x" in beyond.output
     )
@@ -56,8 +54,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert result(project)["sum"] == "stopped"
     # The versions are those of another NPU.
     project.replace("firmware/runtime/ll_aton_npu.c", "!= units[i].expected", "== units[i].expected")
-    other = project.scons(*CALL)
-    assert other.status == 2, other.output
+    other = project.scons(*CALL).refused()
     assert "N6-LADDER-001: rung versions fails: N6-FW-061" in other.output
     assert VERSIONS.tells in other.output
     assert result(project)["versions"] == "stopped"
@@ -101,8 +98,7 @@ def test_a_watchdog_gets_the_board_out_of_a_rung_that_hangs_it(project: Project)
     hangs = "for (volatile uint32_t i = 0u; i != 1u;) {\n    }\n    "
     project.replace("firmware/runtime/ll_aton_npu.c", starts, hangs + starts)
     project.replace("firmware/appli/n6_appli.c", "REQUEST_MS 60000u", "REQUEST_MS 2000u")
-    hung = project.scons(*CALL)
-    assert hung.status == 2, hung.output
+    hung = project.scons(*CALL).refused()
     assert "N6-LADDER-001: rung copy fails: N6-LINK-005: the board has restarted 3 times" in hung.output
     assert result(project)["copy"] == "stopped"
     assert result(project)["offset"] == "not reached"

@@ -103,8 +103,7 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
     board = project.root / "boards/nucleo-n657/board.yaml"
     text = board.read_text()
     board.write_text(text[: text.index("trial:")] + text[text.index("pools:") :])
-    result = project.scons(*ARGUMENTS, "build")
-    assert result.status == 2
+    result = project.scons(*ARGUMENTS, "build").refused()
     assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no journal in flash for the state of models" in result.output
 
 
@@ -112,8 +111,7 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
 def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> None:
     """The build is refused before anything is built."""
     (project.root / "mine.bin").write_bytes(bytes(70_000))
-    result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build")
-    assert result.status == 2
+    result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build").refused()
     assert result.actions == []
     what = "has 70000 bytes for 0x70DF0000, where the firmware has its journal of trials"
     assert f"mine.bin: error N6-TRIAL-002: {what}" in result.output
@@ -372,8 +370,7 @@ def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Pro
     # This Appli never ends, and n6build has no record of it.
     update = put_appli(board_folder(project), with_code(appli_image(project), MASKED + HANGS))
     assert (update.letter, update.revision) == ("a", 2)
-    third = project.scons(*ARGUMENTS, "mode=no-flash", "run")
-    assert third.status == 2
+    third = project.scons(*ARGUMENTS, "mode=no-flash", "run").refused()
     why = "the board rejects the Appli in slot a, N6-FW-080 started on trial and was not confirmed; slot b runs"
     assert f"N6-RUN-013: {why}" in third.output, third.output
 

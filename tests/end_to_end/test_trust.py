@@ -137,15 +137,13 @@ def vectors_of(plan: MemoryPlan) -> tuple[int, int]:
 
 def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Project) -> None:
     options = signed(project, "loader=reloc", "split=1", "slots=2", "trust=full", "trust_counter=1")
-    first = project.scons(*options, "flash", "run")
-    assert EQUAL in first.output, first.output
+    assert EQUAL in project.done(*options, "flash", "run").output
     again = project.scons(*options, "build")
     assert again.actions == [], again.output
     assert_no_private_key(project)
     # An update keeps its digests when it gets its revision, and so does the unchanged file.
     project.change_one_weight("keyword")
-    update = project.scons(*options, "flash-model")
-    assert "written to slot b as revision 1" in update.output, update.output
+    assert "written to slot b as revision 1" in project.done(*options, "flash-model").output
     folder = project.root / "build/nucleo-n657-trust-full/keyword-reloc"
     plan = read_plan(folder / "memory_plan.json")
     a, b = plan.models[0].slots
@@ -277,8 +275,7 @@ def assert_no_private_key(project: Project) -> None:
 def test_swapped_weights_of_a_linked_network_are_refused_by_full_alone(profile: str, project: Project) -> None:
     for level in ("full", "code"):
         options = signed(project, f"profile={profile}", f"trust={level}")
-        result = project.scons(*options, "flash", "run")
-        assert EQUAL in result.output, result.output
+        assert EQUAL in project.done(*options, "flash", "run").output
         suffix = "" if profile == "extflash" else f"-{profile}"
         plan = read_plan(project.root / f"build/nucleo-n657-trust-{level}/keyword{suffix}/memory_plan.json")
         image = plan.images[0]
@@ -382,8 +379,7 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
     add_variant(project)
     options = signed(project, "trust=full", "model=variant")
     project.done(*options, "build")
-    result = project.scons(*options, "model=keyword", "flash", "run")
-    assert EQUAL in result.output, result.output
+    assert EQUAL in project.done(*options, "model=keyword", "flash", "run").output
     own, other = (project.root / f"build/nucleo-n657-trust-full/{name}" for name in ("keyword", "variant"))
     assert code_of(own) == code_of(other)
     plan = read_plan(own / "memory_plan.json")

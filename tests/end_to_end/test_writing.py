@@ -179,9 +179,8 @@ def test_a_full_disk(tmp_path: Path, lefts: tuple[int, ...]) -> None:
         for left in lefts:
             (folder / "filler").write_bytes(bytes(free - (left << 10)))
             for arguments in (NETWORK, ("model=nowhere",)):
-                result = project.scons(*arguments)
+                result = project.scons(*arguments).refused()
                 assert_told(result, "error N6-")
-                assert result.status == 2
                 told |= {line.split(":")[0].rpartition("/")[2] for line in result.output.splitlines() if "-001" in line}
             (folder / "filler").unlink()
             shutil.rmtree(project.root / "build", ignore_errors=True)
@@ -196,6 +195,5 @@ def test_a_read_only_checkout(tmp_path: Path) -> None:
         assert project.scons("-n", *NETWORK).status == 0
         assert project.scons("boards").status == 0
         for arguments in (NETWORK, ("-c", *NETWORK), ("model=nowhere",)):
-            result = project.scons(*arguments)
+            result = project.scons(*arguments).refused()
             assert_told(result, "error N6-FILE-001: cannot write: Read-only file system")
-            assert result.status == 2

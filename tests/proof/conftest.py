@@ -319,9 +319,7 @@ class Build:
 
     def built(self, *arguments: str) -> list[str]:
         """Return the actions of a build that succeeds."""
-        result = self.scons(*arguments)
-        assert result.status == 0, result.output
-        return result.actions
+        return self.scons(*arguments).done().actions
 
     def made(self) -> dict[str, str]:
         """Return the digests of all files below build/<board>."""
