@@ -21,6 +21,7 @@ from end_to_end.hosts import with_another_weight
 from end_to_end.lent_tree import LentTree
 
 ROOT = Path(__file__).resolve().parents[2]
+EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 _VERBS = "Network|Reference|Inputs|Plan|Check|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run"
 _VERBS += "|Compare|Place|Reloc|Model|Params|Slot|Array|Romfs|Sign|Verify"

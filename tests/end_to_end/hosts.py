@@ -54,6 +54,10 @@ class Host:
             "PYTHONPATH": str(installed),
         }
 
+    def cmake_package(self) -> str:
+        """Return the argument of CMake that names n6build's package."""
+        return f"-Dn6build_DIR={self.call('n6build', '--cmake-dir').strip()}"
+
     def start(self, *command: str | Path, **environment: str) -> subprocess.Popen[str]:
         """Start a command in its own session, so that a test can kill its processes."""
         values = {"PATH": os.pathsep.join(self.path), **self.environment, **environment}

@@ -23,9 +23,8 @@ from onnx_models import onnx_model
 from patience import NET_S, wait_until
 from stedgeai_stand_in.tree import install
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 RUN = ("model=keyword", "probe=virtual", "flash", "run")
 
 

@@ -137,10 +137,12 @@ def test_the_copy_of_the_fsbl_starts_if_the_first_one_is_damaged(project: Projec
     assert "error N6-OPTION-026" in refused.output
 
 
+# With a number of runs, the inputs go over the link.
+@pytest.mark.parametrize("runs", [(), *slow_rows(("runs=2",))])
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
-def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
+def test_a_finding_fails_the_run_with_its_source_line(project: Project, runs: tuple[str, ...]) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
-    result = project.scons("model=keyword", "probe=virtual", "flash", "run").refused()
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run", *runs).refused()
     assert "AXISRAM3 at 0x342" in result.output
     assert "N6-RUN-004" in result.output
     assert "firmware/appli/n6_inference.c:" in result.output

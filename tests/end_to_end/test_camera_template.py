@@ -154,8 +154,7 @@ def made_with_cmake(tmp_path: Path, cmake: Path, generator: str) -> Host:
     host, printed = made_project(tmp_path, "cmake")
     assert "cmake --build build -t app_n6_run" in printed
     draw_scene(host.root / "street.jpg", values_of([CAT, DOG]))
-    place = host.call("n6build", "--cmake-dir").strip()
-    host.call(cmake, "--preset", "release", "-G", generator, f"-Dn6build_DIR={place}")
+    host.call(cmake, "--preset", "release", "-G", generator, host.cmake_package())
     return host
 
 

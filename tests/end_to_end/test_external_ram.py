@@ -13,9 +13,8 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.hardware.boards import load_board
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 RUN = ("probe=virtual", "flash", "run")
 MAPPED = {"stm32n6570-dk": "n6 psram id=0x00000d07 mapped", "openmv-n6": "n6 psram id=0x00000d06 mapped"}
 NO_RAM_INSIDE = "  pools: {npuRAM3: 0, npuRAM4: 0, npuRAM5: 0, npuRAM6: 0, cpuRAM2: 0}\n"

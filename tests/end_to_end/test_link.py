@@ -197,15 +197,6 @@ def test_the_supply_is_raised_for_the_highest_clock_of_the_discovery_kit(project
 
 
 @pytest.mark.slow
-@pytest.mark.built("model=keyword", "probe=virtual", "flash")
-def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Project) -> None:
-    project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
-    result = project.scons("model=keyword", "probe=virtual", "flash", "run", "runs=2").refused()
-    assert "N6-RUN-004" in result.output, result.output
-    assert "firmware/appli/n6_inference.c:" in result.output
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

@@ -14,9 +14,8 @@ import pytest
 from n6build.compile.device_headers import stand_in
 from samples import sample, sample_core
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 VIRTUAL = ("backend=reference", "probe=virtual", "flash", "run")
 MODELS = ("keyword", "miniresnet", "anomaly")
 RELEASES = ("2.1", "2.2", "3.0", "4.0.0")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from samples import sample
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
 REID = "npu/reid-mobilenetv2-core-3.0"
 MODEL = "mobilenetv2_a100_256_128_fft_int8.tflite"
@@ -139,8 +139,7 @@ def test_without_the_extra_a_run_says_what_is_missing(
 ) -> None:
     """Once the extra is installed, the run compares again."""
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
-    compared = "10 of 10 outputs equal the reference interpreter bit for bit"
-    assert compared in project.scons("model=keyword", *VIRTUAL).output
+    assert EQUAL in project.scons("model=keyword", *VIRTUAL).output
     packages = packages_without_interpreters(tmp_path / "packages")
     with monkeypatch.context() as patched:
         patched.setattr(sys, "executable", sys._base_executable)  # type: ignore[attr-defined]
@@ -153,7 +152,7 @@ def test_without_the_extra_a_run_says_what_is_missing(
         "keyword.tflite, is not installed; run make setup, which installs the extra [compare]" in without.output
     )
     assert "missing ai-edge-litert" in doctor.output
-    assert compared in project.scons("model=keyword", *VIRTUAL).output
+    assert EQUAL in project.scons("model=keyword", *VIRTUAL).output
 
 
 @pytest.mark.slow

@@ -36,10 +36,9 @@ from n6build.place.reloc.slots import pack_trailer, read_trailer, trailer_offset
 from n6build.place.trust.encryption import read_key
 from trust.host_verifier import key_file
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
 BOARD = load_board("nucleo-n657")
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 ERASED = 0xFF
 _WORD = struct.Struct("<I")
 # A change gets the NOR's content.
