@@ -202,6 +202,12 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> BuiltOnce:
 
 
 @pytest.fixture
+def folder(built: Project, tmp_path: Path) -> Path:
+    """Return a copy of the virtual board of the module's fixture `built`."""
+    return Path(shutil.copytree(built.root / "build/virtual_board/nucleo-n657", tmp_path / "board"))
+
+
+@pytest.fixture
 def project(request: pytest.FixtureRequest, built_once: BuiltOnce) -> Project:
     """Return a project with nothing built, or built as marker `built` says."""
     marker = request.node.get_closest_marker("built")

@@ -18,7 +18,7 @@ from n6build.describe.hardware.boards import load_board
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import HANGS, MASKED, RETURNS, halfwords, load, put_code, writes
-from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, update_of
+from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, program, update_of
 
 BOARD = load_board("nucleo-n657")
 # The slowest clock is chosen because the virtual board runs every instruction of a hanging model's ten
@@ -88,10 +88,7 @@ def boot_with(
     shutil.copytree(board_folder(project), folder)
     shutil.copytree(application(project), app)
     put_code(app / "model.bin", code, entry)
-    with (folder / "nor.bin").open("r+b") as nor:
-        for address, data in images_of(update_of(app, folder)):
-            nor.seek(address - BOARD.nor.base)
-            nor.write(data)
+    program(folder, images_of(update_of(app, folder)))
     return run_nor(
         find_emulator(BOARD.soc),
         NorBoot(folder / "nor.bin", BOARD),

@@ -11,7 +11,7 @@ from n6build.judge.own_blobs.board_record import read_ladder
 from programmer_stand_ins.board import make_desk
 
 from end_to_end.conftest import Project
-from end_to_end.test_real_boards import SETTINGS, console, scons, switch_off, switched_on
+from end_to_end.test_real_boards import SETTINGS, on_a_cable, scons
 
 CALL = ("backend=neural_art", "probe=virtual", "ladder")
 
@@ -65,16 +65,10 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
     project: Project, tmp_path: Path
 ) -> None:
     desk = make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
-    with console(b"") as (theirs, ours):
-        desk.set(switched_on(desk, theirs))
-        try:
-            climbed = scons(project, desk, "backend=neural_art", "ladder", f"console={ours}")
-            reported = scons(project, desk, "field-report", f"console={ours}")
-        finally:
-            switch_off(desk)
-    assert climbed.status == 0, climbed.output
+    with on_a_cable(desk) as ours:
+        climbed = scons(project, desk, "backend=neural_art", "ladder", f"console={ours}").done()
+        scons(project, desk, "field-report", f"console={ours}").done()
     assert "settles nothing" not in climbed.output
-    assert reported.status == 0, reported.output
     record = read_ladder(project.root / "build/field/nucleo-n657-ladder.json")
     assert record is not None
     assert not record.virtual

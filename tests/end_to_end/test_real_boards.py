@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from n6build.board.virtual_board.build import find_emulator
@@ -187,9 +188,21 @@ def switched_on(desk: Desk, port: str) -> Settings:
     return replace(SETTINGS, on_reset=(*start, *command), on_start=(*start, *in_ram))
 
 
-def switch_off(desk: Desk) -> None:
-    if (desk.folder / "pid").exists():
-        os.kill(int((desk.folder / "pid").read_text()), 9)
+@contextmanager
+def on_a_cable(desk: Desk, noise: bytes = b"", **changes: Any) -> Iterator[str]:
+    """Yield our end of the serial cable of a board that starts.
+
+    Args:
+        noise: Bytes that precede each piece of data that the board receives.
+        changes: Changed settings of the board.
+    """
+    with console(noise) as (theirs, ours):
+        desk.set(replace(switched_on(desk, theirs), **changes))
+        try:
+            yield ours
+        finally:
+            if (desk.folder / "pid").exists():
+                os.kill(int((desk.folder / "pid").read_text()), 9)
 
 
 @pytest.mark.slow
@@ -200,15 +213,9 @@ def switch_off(desk: Desk) -> None:
 )
 @pytest.mark.built("model=keyword", "build")
 def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) -> None:
-    with console(noise) as (theirs, ours):
-        settings = switched_on(desk, theirs)
-        # With the boot selectors as for programming, a reset starts nothing.
-        desk.set(replace(settings, on_reset=()) if start == "ram" else settings)
-        try:
-            result = scons(project, desk, "flash", "run", "runs=3", f"console={ours}", f"start={start}")
-        finally:
-            switch_off(desk)
-    assert result.status == 0, result.output
+    # With the boot selectors as for programming, a reset starts nothing.
+    with on_a_cable(desk, noise, **({"on_reset": ()} if start == "ram" else {})) as ours:
+        result = scons(project, desk, "flash", "run", "runs=3", f"console={ours}", f"start={start}").done()
     assert "Console n6 fsbl start board=nucleo-n657" in result.output
     assert "3 of 3 outputs equal" in result.output
     assert "cycles        [" in result.output
@@ -221,16 +228,12 @@ def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) ->
 @pytest.mark.built("model=keyword", "build")
 def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     """The board's report of its slots over the console decides the next slot."""
-    with console() as (theirs, ours):
-        desk.set(switched_on(desk, theirs))
+    with on_a_cable(desk) as ours:
         options = ("loader=reloc", "slots=2", f"console={ours}")
-        try:
-            assert "1 of 1 outputs equal" in scons(project, desk, *options, "flash", "run", "runs=1").done().output
-            project.change_one_weight("keyword")
-            assert "written to slot b as revision 1" in scons(project, desk, *options, "flash-model").done().output
-            third = scons(project, desk, *options, "mode=no-flash", "run", "runs=1", "inputs=models/keyword/inputs.npy")
-        finally:
-            switch_off(desk)
+        assert "1 of 1 outputs equal" in scons(project, desk, *options, "flash", "run", "runs=1").done().output
+        project.change_one_weight("keyword")
+        assert "written to slot b as revision 1" in scons(project, desk, *options, "flash-model").done().output
+        third = scons(project, desk, *options, "mode=no-flash", "run", "runs=1", "inputs=models/keyword/inputs.npy")
     assert "n6 model keyword slot=b revision=1" in third.output, third.output
     assert "1 of 1 outputs equal the reference interpreter" in third.output
 
@@ -274,7 +277,6 @@ def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
 def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     """The board stays silent, because its selectors are still those for programming."""
     with console() as (_, ours):
-        result = scons(project, desk, "flash", "run", f"console={ours}")
-    assert result.status == 2
+        result = scons(project, desk, "flash", "run", f"console={ours}").refused()
     assert "N6-LINK-001: the board prints nothing after its start" in result.output
     assert f"boot selectors for running: {BOARD.programmer.flash_boot}" in result.output

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -449,10 +449,10 @@ def _has_a_new_id(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", telling_rows(REFUSED, _has_a_new_id))
-def test_a_model_that_is_refused_leaves_the_old_one_running(name: str, built: Project, tmp_path: Path) -> None:
+def test_a_model_that_is_refused_leaves_the_old_one_running(
+    name: str, built: Project, folder: Path, tmp_path: Path
+) -> None:
     change, why = REFUSED[name]
-    folder = tmp_path / "board"
-    shutil.copytree(board_folder(built), folder)
     image = (application(built) / "model.bin").read_bytes()
     wrong = tmp_path / "application"
     shutil.copytree(application(built), wrong)
@@ -462,37 +462,26 @@ def test_a_model_that_is_refused_leaves_the_old_one_running(name: str, built: Pr
         (wrong / "params.bin").write_bytes(resealed(weights, model.params_bytes, change, outputs=True))
     else:
         (wrong / "model.bin").write_bytes(resealed(image, model.file_bytes, change))
-    with (folder / "nor.bin").open("r+b") as nor:
-        for address, data in images_of(update_of(wrong, folder)):
-            nor.seek(address - BOARD.nor.base)
-            nor.write(data)
+    program(folder, images_of(update_of(wrong, folder)))
     started = start(built, folder)
     assert started.models == {"keyword": (0, 0)}
     assert started.refused["keyword", 1].startswith(why)
 
 
 @pytest.mark.parametrize("place", ["file", "params"])
-def test_a_byte_that_changed_in_flash_is_noticed(place: str, built: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "board"
-    shutil.copytree(board_folder(built), folder)
+def test_a_byte_that_changed_in_flash_is_noticed(place: str, built: Project, folder: Path) -> None:
     slot = read_plan(application(built) / "memory_plan.json").models[0].slots[0]
-    with (folder / "nor.bin").open("r+b") as nor:
-        nor.seek(getattr(slot, place) + 2000 - BOARD.nor.base)
-        (byte,) = nor.read(1)
-        nor.seek(-1, 1)
-        nor.write(bytes([byte ^ 0x10]))
+    address = getattr(slot, place) + 2000
+    (byte,) = reader(folder)(address, 1)
+    program(folder, [(address, bytes([byte ^ 0x10]))])
     started = start(built, folder)
     assert started.models == {}
     assert started.refused["keyword", 0] == "N6-FW-023 damaged image (CRC) in the flash slot"
 
 
-def test_a_file_that_is_no_model_is_refused_by_name(built: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "board"
-    shutil.copytree(board_folder(built), folder)
-    with (folder / "nor.bin").open("r+b") as nor:
-        for slot in read_plan(application(built) / "memory_plan.json").models[0].slots:
-            nor.seek(slot.file - BOARD.nor.base)
-            nor.write(b"\x00" * 64)
+def test_a_file_that_is_no_model_is_refused_by_name(built: Project, folder: Path) -> None:
+    slots = read_plan(application(built) / "memory_plan.json").models[0].slots
+    program(folder, [(slot.file, bytes(64)) for slot in slots])
     started = start(built, folder)
     assert started.models == {}
     assert set(started.refused) == {("keyword", 0), ("keyword", 1)}
@@ -508,6 +497,14 @@ def reader(folder: Path) -> Callable[[int, int], bytes]:
             return nor.read(size)
 
     return read
+
+
+def program(folder: Path, images: Iterable[tuple[int, bytes]]) -> None:
+    """Write to addresses of the board's NOR."""
+    with (folder / "nor.bin").open("r+b") as nor:
+        for address, data in images:
+            nor.seek(address - BOARD.nor.base)
+            nor.write(data)
 
 
 def update_of(app: Path, folder: Path, running: tuple[int, int] = (0, 0)) -> Update:
@@ -540,7 +537,7 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
     """The weights change without the expected outputs, as after a broken export."""
     arguments = (*RELOC, "model=keyword", "slots=2")
     assert project.scons(*arguments, "flash").status == 0
-    break_weights(project)
+    project.change_one_weight("keyword")
     for _ in range(2):
         result = project.scons(*arguments, "flash-model").refused()
         assert "N6-FLASH-020: the board rejects model keyword in slot b, revision 1: N6-FW-055" in result.output
@@ -548,54 +545,28 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
     assert json.loads((board_folder(project) / "record.models").read_text()) == {"keyword": {"slot": 0, "revision": 0}}
 
 
-def break_weights(project: Project) -> None:
-    """Change every weight of the largest buffer."""
-    import hashlib
-
-    import tflite
-
-    path = project.root / "models/keyword/keyword.tflite"
-    data = bytearray(path.read_bytes())
-    before = hashlib.sha256(data).hexdigest()
-    file = tflite.Model.GetRootAs(bytes(data), 0)
-    largest = max(
-        (file.Buffers(index) for index in range(file.BuffersLength())), key=lambda buffer: buffer.DataLength()
-    )
-    begin = bytes(data).index(largest.DataAsNumpy().tobytes())
-    for position in range(begin, begin + largest.DataLength()):
-        data[position] ^= 0x55
-    path.write_bytes(data)
-    project.replace("models/keyword/model.yaml", before, hashlib.sha256(data).hexdigest())
-
-
-def states_of_a_cut(update: Update, nor: Path) -> Iterator[tuple[str, bool]]:
+def states_of_a_cut(update: Update, folder: Path) -> Iterator[tuple[str, bool]]:
     """Write the NOR's file as power cuts before and in each sector's update leave it.
 
     Yields:
         The name of the state, and whether the update is complete.
     """
     sectors = [sector for image in images_of(update) for sector in sectors_of([image], BOARD.nor.sector)]
-    with nor.open("r+b", buffering=0) as file:
-
-        def write(address: int, data: bytes) -> None:
-            file.seek(address - BOARD.nor.base)
-            file.write(data)
-
-        for number, sector in enumerate(sectors):
-            yield f"before sector {number}", False
-            write(sector.address, bytes([ERASED]) * len(sector.data))
-            yield f"sector {number} erased", False
-            half = len(sector.data.rstrip(bytes([ERASED]))) // 2
-            write(sector.address, sector.data[:half])
-            yield f"sector {number} half written", False
-            write(sector.address, sector.data)
-        yield "complete", True
+    for number, sector in enumerate(sectors):
+        yield f"before sector {number}", False
+        program(folder, [(sector.address, bytes([ERASED]) * len(sector.data))])
+        yield f"sector {number} erased", False
+        half = len(sector.data.rstrip(bytes([ERASED]))) // 2
+        program(folder, [(sector.address, sector.data[:half])])
+        yield f"sector {number} half written", False
+        program(folder, [(sector.address, sector.data)])
+    yield "complete", True
 
 
-def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Project, tmp_path: Path) -> None:
+def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(
+    built: Project, folder: Path, tmp_path: Path
+) -> None:
     """The updates go to an empty slot, and then to one with an older model."""
-    folder = tmp_path / "board"
-    shutil.copytree(board_folder(built), folder)
     app = tmp_path / "application"
     shutil.copytree(application(built), app)
     running = (0, 0)
@@ -603,7 +574,7 @@ def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Pro
         new_test(app / "params.bin", parse_reloc_file((app / "model.bin").read_bytes(), "model.bin").params_bytes)
         update = update_of(app, folder, running)
         assert update.slot == 1 - running[0]
-        for name, complete in states_of_a_cut(update, folder / "nor.bin"):
+        for name, complete in states_of_a_cut(update, folder):
             started = start(built, folder)
             new = (update.slot, update.revision)
             assert started.models["keyword"] == (new if complete else running), name

@@ -30,7 +30,16 @@ from trust.host_verifier import key_file
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import FAULTS, HANGS, MASKED, RESETS, put_code
-from end_to_end.test_reloc import application, board_folder, images_of, new_test, states_of_a_cut, update_of
+from end_to_end.test_reloc import (
+    application,
+    board_folder,
+    images_of,
+    new_test,
+    program,
+    reader,
+    states_of_a_cut,
+    update_of,
+)
 
 BOARD = load_board("nucleo-n657")
 ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "slots=2", "trial=on")
@@ -92,10 +101,7 @@ def new_model(project: Project, folder: Path, code: bytes) -> Update:
 
 
 def put_new_model(project: Project, folder: Path, code: bytes) -> None:
-    with (folder / "nor.bin").open("r+b") as nor:
-        for address, data in images_of(new_model(project, folder, code)):
-            nor.seek(address - BOARD.nor.base)
-            nor.write(data)
+    program(folder, images_of(new_model(project, folder, code)))
 
 
 @pytest.mark.slow
@@ -115,13 +121,6 @@ def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> No
     assert result.actions == []
     what = "has 70000 bytes for 0x70DF0000, where the firmware has its journal of trials"
     assert f"mine.bin: error N6-TRIAL-002: {what}" in result.output
-
-
-@pytest.fixture
-def folder(built: Project, tmp_path: Path) -> Path:
-    """Return the folder of a board with the old model."""
-    shutil.copytree(board_folder(built), tmp_path / "board")
-    return tmp_path / "board"
 
 
 TIMES = [f"start={start} of={STARTS}" for start in range(1, STARTS + 1)]
@@ -218,17 +217,18 @@ def test_the_power_goes_in_every_write_of_the_journal(
 def fill_journal(board: Path) -> None:
     """Fill the journal's first copy, so that the next record erases the second copy."""
     assert BOARD.trial is not None
-    with (board / "nor.bin").open("r+b") as nor:
-        start = BOARD.trial.journal.address - BOARD.nor.base
-        nor.seek(start)
-        written = len(nor.read(COPY).rstrip(b"\xff")) // RECORD
-        nor.seek(start + (written - 1) * RECORD)
-        newest = bytearray(nor.read(RECORD))
-        for _ in range(written, COPY // RECORD):
-            (sequence,) = struct.unpack_from("<I", newest, WORD)
-            struct.pack_into("<I", newest, WORD, sequence + 1)
-            struct.pack_into("<I", newest, RECORD - WORD, zlib.crc32(newest[:-WORD]))
-            nor.write(newest)
+    start = BOARD.trial.journal.address
+    written = reader(board)(start, COPY).rstrip(b"\xff")
+    newest = bytearray(written[-RECORD:])
+    for place in range(len(written), COPY, RECORD):
+        seal_as_next(newest)
+        program(board, [(start + place, newest)])
+
+
+def seal_as_next(record: bytearray) -> None:
+    """Give a record the next number, and its checksum."""
+    struct.pack_into("<I", record, WORD, struct.unpack_from("<I", record, WORD)[0] + 1)
+    struct.pack_into("<I", record, RECORD - WORD, zlib.crc32(record[:-WORD]))
 
 
 @pytest.mark.slow
@@ -245,7 +245,7 @@ def test_the_power_goes_in_every_write_of_a_full_journal(built: Project, folder:
 
 @pytest.mark.slow
 def test_the_power_goes_at_every_sector_of_an_update(built: Project, folder: Path) -> None:
-    for name, complete in states_of_a_cut(new_model(built, folder, b""), folder / "nor.bin"):
+    for name, complete in states_of_a_cut(new_model(built, folder, b""), folder):
         assert runs(boot(built, folder)) == (NEW if complete else OLD), name
 
 
@@ -276,15 +276,8 @@ def with_code(image: bytes, code: bytes) -> bytes:
 def put_appli(folder: Path, image: bytes) -> AppliUpdate:
     """Program an Appli as `scons flash` does."""
     assert BOARD.trial is not None
-    with (folder / "nor.bin").open("r+b") as nor:
-
-        def read(address: int, size: int) -> bytes:
-            nor.seek(address - BOARD.nor.base)
-            return nor.read(size)
-
-        update = plan_appli(image, SLOTS, BOARD.trial, read, "appli_image.bin")
-        nor.seek(update.address - BOARD.nor.base)
-        nor.write(update.stored)
+    update = plan_appli(image, SLOTS, BOARD.trial, reader(folder), "appli_image.bin")
+    program(folder, [(update.address, update.stored)])
     return update
 
 
@@ -317,18 +310,14 @@ def test_an_appli_that_does_not_work_leads_back_to_the_old_one(
 def forge_failures(folder: Path) -> None:
     """Write a record of the journal that gives up all images, as an attacker."""
     assert BOARD.trial is not None
-    with (folder / "nor.bin").open("r+b") as nor:
-        start = BOARD.trial.journal.address - BOARD.nor.base
-        nor.seek(start)
-        newest = bytearray(nor.read(COPY).rstrip(b"\xff")[-RECORD:])
-        for entry in range(trial_journal.ENTRIES):
-            at = trial_journal.RECORD.offset_of("entries") + entry * trial_journal.ENTRY.size
-            if any(newest[at : at + trial_journal.ENTRY.size]):
-                struct.pack_into("<H", newest, at + trial_journal.ENTRY.offset_of("state"), State.FAILED)
-        struct.pack_into("<I", newest, WORD, struct.unpack_from("<I", newest, WORD)[0] + 1)
-        struct.pack_into("<I", newest, RECORD - WORD, zlib.crc32(newest[:-WORD]))
-        nor.seek(start + COPY - RECORD)
-        nor.write(newest)
+    start = BOARD.trial.journal.address
+    newest = bytearray(reader(folder)(start, COPY).rstrip(b"\xff")[-RECORD:])
+    for entry in range(trial_journal.ENTRIES):
+        at = trial_journal.RECORD.offset_of("entries") + entry * trial_journal.ENTRY.size
+        if any(newest[at : at + trial_journal.ENTRY.size]):
+            struct.pack_into("<H", newest, at + trial_journal.ENTRY.offset_of("state"), State.FAILED)
+    seal_as_next(newest)
+    program(folder, [(start + COPY - RECORD, newest)])
 
 
 def test_a_forged_record_does_not_stop_the_board(built: Project, folder: Path) -> None:
@@ -436,9 +425,7 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     assert (started(altered), trials(altered)) == (["a revision=0"], [])
     assert "n6 fsbl appli slot=b refused N6-FW-091" in "\n".join(altered.lines)
     # The same Appli is copied to slot B. Its signature is whole, so it is tried.
-    with (folder / "nor.bin").open("r+b") as nor:
-        nor.seek(SLOTS[1].address - BOARD.nor.base)
-        nor.write(stored_appli(image, 5))
+    program(folder, [(SLOTS[1].address, stored_appli(image, 5))])
     whole = start(BOARD)
     assert started(whole) == ["b revision=5"]
     # Whatever the journal says, the newest signed one is started in the end.
