@@ -23,19 +23,13 @@ from n6build.engine.remote.messages import CLASSES, COMPLETED, message
 from n6build.engine.step import Step, Tool
 from n6build.steps.c_array import c_array_step
 
-from remote.scripted import WAITS, WORKS, Line, Scripted, breaks, does, operation, response, says, scripted_server
+from remote.scripted import WAITS, WORKS, Line, Scripted, breaks, does, operation, response, says
 
 RIGHT = b"right\n"
 FIRST = Step(verb="Copy", stage="copy", sources=("in",), outputs=("build/first",), command=("cp", "in", "build/first"))
 SECOND = replace(FIRST, outputs=("build/second",), command=("cp", "in", "build/second"))
 THIRD = replace(FIRST, outputs=("build/third",), command=("cp", "in", "build/third"))
 PLAN = make_plan([FIRST, SECOND, THIRD])
-
-
-@pytest.fixture
-def scripted() -> Iterator[Scripted]:
-    with scripted_server() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
