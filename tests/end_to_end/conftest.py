@@ -15,6 +15,7 @@ import pytest
 from called import call, shared_caches
 from compiled_library import copy_project_file
 from patience import NET_S
+from samples import sample
 from shared_folder import made_once, shared_folder
 
 from end_to_end.hosts import with_another_weight
@@ -194,6 +195,11 @@ class BuiltOnce:
             self.lent_trees[name] = LentTree(original.root.parent, self.shared / name, kept)
         folder = self.lent_trees[name].as_it_was()
         return Project(folder / original.root.name, folder / original.home.name)
+
+
+def st_core(core: Path) -> dict[str, str]:
+    """Return the variables that name ST Edge AI Core and headers of the device."""
+    return {"STEDGEAI_CORE_DIR": str(core), "N6BUILD_CMSIS": str(sample("apps/audio"))}
 
 
 @pytest.fixture(scope="session")

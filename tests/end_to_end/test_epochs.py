@@ -16,7 +16,7 @@ from n6build.compile.artifacts.network_c import read_network_c
 from numpy.typing import NDArray
 from samples import sample, sample_core
 
-from end_to_end.conftest import Project, Result
+from end_to_end.conftest import Project, Result, st_core
 
 DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection/Model"
 TREES = {
@@ -74,8 +74,7 @@ def run(project: Project, network: str, *arguments: str) -> Result:
         "run",
         "epochs=1",
         *arguments,
-        STEDGEAI_CORE_DIR=str(sample_core(RELEASES[network])),
-        N6BUILD_CMSIS=str(sample("apps/audio")),
+        **st_core(sample_core(RELEASES[network])),
     )
 
 

@@ -16,6 +16,7 @@ import pytest
 from reference_interpreter import outputs
 from samples import sample
 
+from end_to_end.conftest import st_core
 from end_to_end.hosts import ROOT, Host
 
 KEYWORD = ROOT / "models/keyword/keyword.tflite"
@@ -107,8 +108,7 @@ def with_main(host: Host, language: str, clocks: str = "true") -> None:
 
 def with_runtime_of_st(host: Host, release: str) -> None:
     host.replace("Makefile", "model=keyword", "model=keyword backend=reference")
-    host.environment["STEDGEAI_CORE_DIR"] = str(sample(f"core/{release}"))
-    host.environment["N6BUILD_CMSIS"] = str(sample("apps/audio"))
+    host.environment |= st_core(sample(f"core/{release}"))
 
 
 @pytest.mark.parametrize(

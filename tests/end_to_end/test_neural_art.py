@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from samples import sample
 
-from end_to_end.conftest import make_project
+from end_to_end.conftest import make_project, st_core
 
 
 def test_a_model_becomes_blobs_that_run_on_the_virtual_board(tmp_path: Path) -> None:
@@ -99,8 +99,9 @@ def test_a_model_of_others_runs_on_noise(
 @pytest.mark.slow
 def test_st_s_runtime_runs_the_same_blobs(tmp_path: Path) -> None:
     project = make_project(tmp_path)
-    environment = {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
-    result = project.done("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run", **environment)
+    result = project.done(
+        "backend=neural_art", "model=keyword", "probe=virtual", "flash", "run", **st_core(sample("core/3.0"))
+    )
     assert "10 of 10 outputs are as expected of the chip" in result.output
     header = project.root / "build/nucleo-n657/keyword/network/network_ecblobs.h"
     built = header.read_bytes()

@@ -14,7 +14,7 @@ import pytest
 from n6build.compile.device_headers import stand_in
 from samples import sample, sample_core
 
-from end_to_end.conftest import EQUAL, Project
+from end_to_end.conftest import EQUAL, Project, st_core
 
 VIRTUAL = ("backend=reference", "probe=virtual", "flash", "run")
 MODELS = ("keyword", "miniresnet", "anomaly")
@@ -41,7 +41,7 @@ HEADERS = "apps/audio"
 
 
 def tree(release: str) -> dict[str, str]:
-    return {"STEDGEAI_CORE_DIR": str(sample_core(release)), "N6BUILD_CMSIS": str(sample(HEADERS))}
+    return st_core(sample_core(release))
 
 
 # In every run: test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board, which links it, too.

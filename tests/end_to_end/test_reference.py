@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from samples import sample
 
-from end_to_end.conftest import EQUAL, Project
+from end_to_end.conftest import EQUAL, Project, st_core
 
 REID = "npu/reid-mobilenetv2-core-3.0"
 MODEL = "mobilenetv2_a100_256_128_fft_int8.tflite"
@@ -48,7 +48,7 @@ def reid(project: Project) -> Path:
 
 @pytest.fixture
 def st() -> dict[str, str]:
-    return {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+    return st_core(sample("core/3.0"))
 
 
 # In every run: tests/virtual_board/npu/test_real_network.py, tests/run/test_reference.py, test_real_core.py
@@ -188,8 +188,7 @@ def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(proj
         # sound.
         "tolerance: {cosine: 0.9, top1: false}\n"
     )
-    environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
-    result = project.done("board=stm32n6570-dk", "model=yamnet", *VIRTUAL, **environment)
+    result = project.done("board=stm32n6570-dk", "model=yamnet", *VIRTUAL, **st_core(sample("core/2.2")))
     assert "3 of 3 outputs are as expected of the chip" in result.output
     run = json.loads((project.root / "build/stm32n6570-dk/yamnet/run.json").read_text())
     verdicts = run["networks"][0]["verdicts"]

@@ -21,7 +21,7 @@ from relative_network import with_relative_flash
 from reloc.test_command_lines import call
 from samples import sample, sample_core
 
-from end_to_end.conftest import Project, Result
+from end_to_end.conftest import Project, Result, st_core
 
 
 def _square(folder: Path) -> None:
@@ -113,8 +113,7 @@ def run(project: Project, network: Network, *options: str) -> Result:
         "probe=virtual",
         "flash",
         "run",
-        STEDGEAI_CORE_DIR=str(sample_core(network.release)),
-        N6BUILD_CMSIS=str(sample("apps/audio")),
+        **st_core(sample_core(network.release)),
     )
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from called import call
 from core_tree import make_core
 from n6build.base.intel_hex import ERASED
 from n6build.board.flash.model_update import Running, Update, plan_updates
@@ -74,14 +74,8 @@ def test_a_network_rel_bin_of_another_tool_is_a_model(project: Project) -> None:
     assert "loader=reloc model=network_rel clock=" in run.output, run.output
     assert "model network_rel slot=a revision=0 mode=copy at=0x71000000" in run.output
     assert EQUAL in run.output
-    tool = subprocess.run(
-        [sys.executable, "tools/st_load_and_run.py", "-i", "given/network_rel.bin", "--board", "nucleo-n657"],
-        cwd=project.root,
-        env={**os.environ, "N6BUILD_PROBE": "virtual", "PYTHONPATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = (sys.executable, "tools/st_load_and_run.py", "-i", "given/network_rel.bin", "--board", "nucleo-n657")
+    tool = call(*words, cwd=project.root, **{**project.environment, "N6BUILD_PROBE": "virtual", "PYTHONPATH": ""})
     assert (tool.returncode, tool.stderr) == (0, ""), tool.stdout
     # The words of ST's readme appear in its order.
     lines = iter(tool.stdout.splitlines())
