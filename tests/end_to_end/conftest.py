@@ -18,7 +18,7 @@ from patience import NET_S
 from samples import sample
 from shared_folder import made_once, shared_folder
 
-from end_to_end.hosts import with_another_weight
+from end_to_end.hosts import started, with_another_weight
 from end_to_end.lent_tree import LentTree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,16 +104,8 @@ class Project:
         A signal to the session reaches all processes that scons has started, as Ctrl-C does on a
         terminal.
         """
-        return subprocess.Popen(
-            [sys.executable, "-m", "SCons", "-Q", *arguments],
-            cwd=self.root,
-            env={"PATH": os.environ["PATH"], **self.environment, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        variables = {"PATH": os.environ["PATH"], **self.environment, **environment}
+        return started([sys.executable, "-m", "SCons", "-Q", *arguments], self.root, variables)
 
     def replace(self, file: str, old: str, new: str) -> None:
         path = self.root / file

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,20 @@ _STEP = re.compile(
     r"^ +(Network|Plan|Compile|Archive|Library|Link|Header|Image|Place|Weights|Vectors|Manifest|Sizes|Check) (\S+)$",
     re.M,
 )
+
+
+def started(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start a command without input in its own session, with its errors among its output."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
 
 
 class Host:
@@ -48,11 +63,7 @@ class Host:
         self.command.chmod(0o755)
         # PATH is that of a shell after `source .venv/bin/activate`.
         self.path = [str(folder / "bin"), str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep)]
-        self.environment = {
-            "HOME": str(folder),
-            **shared_caches(),
-            "PYTHONPATH": str(installed),
-        }
+        self.environment = {"HOME": str(folder), **shared_caches(), "PYTHONPATH": str(installed)}
 
     def cmake_package(self) -> str:
         """Return the argument of CMake that names n6build's package."""
@@ -60,17 +71,7 @@ class Host:
 
     def start(self, *command: str | Path, **environment: str) -> subprocess.Popen[str]:
         """Start a command in its own session, so that a test can kill its processes."""
-        values = {"PATH": os.pathsep.join(self.path), **self.environment, **environment}
-        return subprocess.Popen(
-            command,
-            cwd=self.root,
-            env=values,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        return started(command, self.root, {"PATH": os.pathsep.join(self.path), **self.environment, **environment})
 
     def status(self, *command: str | Path, **environment: str) -> tuple[int, str]:
         process = self.start(*command, **environment)

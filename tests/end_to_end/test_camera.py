@@ -69,6 +69,7 @@ def green_box(panel: NDArray[np.uint8], left: int, right: int) -> tuple[float, f
 
 
 def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """Return intersection over union of two boxes."""
     width, height = (min(one[side + 2], other[side + 2]) - max(one[side], other[side]) for side in (0, 1))
     areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
     both = max(width, 0) * max(height, 0)

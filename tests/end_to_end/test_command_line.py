@@ -29,12 +29,10 @@ def every_pair() -> list[ParameterSet]:
 
     `make test-all` runs all of them.
     """
-    chosen = {
-        ("openmv-n6", "anomaly", "noextmem"),
-    }
+    chosen = ("openmv-n6", "anomaly", "noextmem")
     boards, models = ("nucleo-n657", "stm32n6570-dk", "openmv-n6"), ("miniresnet", "keyword", "anomaly")
     every = itertools.product(boards, models, ("extflash", "noextmem"))
-    return [pytest.param(*each, marks=() if each in chosen else pytest.mark.slow) for each in every]
+    return [pytest.param(*each, marks=() if each == chosen else pytest.mark.slow) for each in every]
 
 
 @pytest.mark.parametrize(("board", "model", "profile"), every_pair())

@@ -116,13 +116,9 @@ def test_a_linker_script_for_another_board_is_told_by_its_line(example: Project)
     result = scons_of_example(example).refused()
     assert "own_startup/own.ld:4: error N6-CHECK-029: region RAM is 0x34000400..0x34600000" in result.output
     assert "nucleo-n657 has no memory at 0x34420000" in result.output
-    refused = scons_of_example(with_option(example), "build")
-    assert "own_startup/SConscript:10: error N6-HOST-004: N6Image has option 'profile'" in refused.output
-
-
-def with_option(example: Project) -> Project:
     example.replace("own_startup/SConscript", 'linker_script="own.ld"', 'profile="noextmem"')
-    return example
+    refused = scons_of_example(example, "build")
+    assert "own_startup/SConscript:10: error N6-HOST-004: N6Image has option 'profile'" in refused.output
 
 
 @pytest.mark.slow

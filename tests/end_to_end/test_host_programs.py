@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from firmware_build import CPU
 from reference_interpreter import outputs
 from samples import sample
 
@@ -191,14 +192,7 @@ def test_the_header_lives_beside_hal_and_cmsis(language: str, order: tuple[str, 
         "void n6_dcache_clean(uintptr_t at, uint32_t bytes) { SCB_CleanDCache_by_Addr((void *)at, (int32_t)bytes); }\n"
     )
     command = ["arm-none-eabi-gcc", "-x", language, "-Wall", "-Wextra", "-Werror", "-DSTM32N657xx", "-DUSE_HAL_DRIVER"]
-    command += [
-        "-mcpu=cortex-m55",
-        "-mthumb",
-        "-mfloat-abi=hard",
-        "-fsyntax-only",
-        f"-I{ROOT / 'firmware/appli'}",
-        *includes,
-    ]
+    command += [*CPU, "-fsyntax-only", f"-I{ROOT / 'firmware/appli'}", *includes]
     subprocess.run([*command, "-"], input=text.encode(), cwd=tmp_path, check=True)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -53,10 +51,8 @@ def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(projec
         assert "Matrix 1 of 1 passed" in project.done(*pairs, f"shard={number}/2").output
     (project.root / "n6build.yaml").write_text("matrix: {history: figures.jsonl, most_growth: {instructions: 1}}\n")
     parts = sorted((project.root / "build/matrix").glob("shard-*.json"))
-    command = [sys.executable, "-m", "n6build", "matrix-merge", *map(str, parts)]
-    environment = {**os.environ, "PYTHONPATH": str(project.root / "site_scons")}
-    merged = subprocess.run(command, cwd=project.root, env=environment, capture_output=True, text=True, check=True)
-    assert "Matrix 2 of 2 passed" in merged.stdout
+    merged = project.call(sys.executable, "-m", "n6build", "matrix-merge", *parts).done()
+    assert "Matrix 2 of 2 passed" in merged.output
     history = project.root / "figures.jsonl"
     (line,) = history.read_text().splitlines()
     before = json.loads(line) | {"commit": "0" * 40}

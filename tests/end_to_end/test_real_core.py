@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from firmware_build import CPU, compiler
 from n6build.compile.device_headers import stand_in
 from samples import sample, sample_core
 
@@ -136,24 +137,9 @@ def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Pat
         *stand_in().defines,
     )
     folders = (*stand_in().folders, middleware / "Npu/ll_aton", *(middleware / "Npu/Devices").iterdir())
-    subprocess.run(
-        [
-            *(
-                "arm-none-eabi-gcc",
-                "-mcpu=cortex-m55",
-                "-mthumb",
-                "-mfloat-abi=hard",
-                "-std=gnu11",
-                "-mcmse",
-                "-w",
-                "-c",
-            ),
-            *(f"-D{define}" for define in defines),
-            *(f"-I{folder}" for folder in folders),
-            *(middleware / "Npu/ll_aton/ll_aton_reloc_network.c", "-o", tmp_path / "loader.o"),
-        ],
-        check=True,
-    )
+    flags = [*(f"-D{define}" for define in defines), *(f"-I{folder}" for folder in folders)]
+    files = (middleware / "Npu/ll_aton/ll_aton_reloc_network.c", "-o", tmp_path / "loader.o")
+    subprocess.run([compiler(), *CPU, "-std=gnu11", "-mcmse", "-w", "-c", *flags, *files], check=True)
 
 
 @pytest.mark.parametrize(

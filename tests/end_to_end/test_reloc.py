@@ -367,37 +367,29 @@ REFUSED = {
     "a relocation outside": (lambda data: relocation(data, 0x4FFFFFFF), "N6-FW-049"),
     "an absolute word": (lambda data: relocated_word(data, 0x34200000), "N6-FW-049"),
     "a GOT cut short": (lambda data: word(8 * 4, struct.unpack_from("<I", data, 7 * 4)[0])(data), "N6-FW-049"),
-    "activations of 4 GiB": (lambda data: second_pool(data, 4, 0xFFFFFFFF), "N6-FW-049"),
-    "external RAM that the board lacks": (lambda data: second_pool(data, 1, 0x01020601), "N6-FW-052"),
+    "activations of 4 GiB": (lambda data: pool(data, 1, 4, 0xFFFFFFFF), "N6-FW-049"),
+    "external RAM that the board lacks": (lambda data: pool(data, 1, 1, 0x01020601), "N6-FW-052"),
     "other outputs": (lambda data: None, "N6-FW-055"),
     "code that faults": (lambda data: first_epoch(data, 0xDEFE), "N6-FW-058"),  # udf
     "code that never ends": (lambda data: first_epoch(data, 0xE7FE), "N6-FW-058"),  # b .
     "code that calls a supervisor": (lambda data: first_epoch(data, 0xDF00), "N6-FW-058"),  # svc 0
-    "a pool in the Appli's RAM": (lambda data: second_pool(data, 3, 0x34000000), "N6-FW-050"),
+    "a pool in the Appli's RAM": (lambda data: pool(data, 1, 3, 0x34000000), "N6-FW-050"),
     "more variables than there is RAM": (word(6 * 4, lambda end: end + (4 << 20)), "N6-FW-051"),
     "external RAM on a board without": (context("external_ram_bytes", 64), "N6-FW-059"),
-    "weights beyond their end": (lambda data: pool_offset(data, 0xFFFFFF00), "N6-FW-049"),
+    "weights beyond their end": (lambda data: pool(data, 0, 2, 0xFFFFFF00), "N6-FW-049"),
 }
 
 
-def pool_offset(data: bytearray, value: int) -> None:
-    """Change the offset of the first memory pool, which holds the weights.
-
-    A pool has name, flags, offset, destination and size.
-    """
-    model = parse_reloc_file(bytes(data), "model.bin")
-    struct.pack_into("<I", data, model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 2 * WORD, value)
-
-
-def second_pool(data: bytearray, field: int, value: int) -> None:
-    """Change the pool of the activations.
+def pool(data: bytearray, number: int, field: int, value: int) -> None:
+    """Change a memory pool.
 
     Args:
-        field: 1 for flags, 3 for destination, 4 for bytes.
+        number: 0 for the weights, 1 for the activations.
+        field: 1 for flags, 2 for offset, 3 for destination, 4 for bytes.
     """
     model = parse_reloc_file(bytes(data), "model.bin")
-    at = model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 5 * WORD
-    struct.pack_into("<I", data, at + field * WORD, value)
+    at = model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF)
+    struct.pack_into("<I", data, at + (5 * number + field) * WORD, value)
 
 
 def relocation(data: bytearray, value: int) -> None:

@@ -194,27 +194,18 @@ def test_a_board_changes_from_one_release_to_the_next_with_its_appli(stride: int
     unfinished = bytearray(newer)
     unfinished[applis[0]] = older[applis[0]]
     unfinished[journal_of()] = older[journal_of()]
-    before = says(project, replaced_by(bytes(unfinished)))
+    before = says(project, put(BOARD.nor.base, bytes(unfinished)))
     assert "n6 model keyword slot=a refused N6-FW-095 altered, or of another release" in before, before
     assert "slot=b revision=1" in before
     for state, is_whole in [*interrupted(older, newer)][::stride]:
-        said = says(project, replaced_by(state))
+        said = says(project, put(BOARD.nor.base, state))
         assert ("slot=a revision=2" if is_whole else "slot=b revision=1") in said, said
         assert "n6 done" in said, said
     alone = bytearray(older)
     alone[applis[0]] = newer[applis[0]]
-    rejected = says(project, replaced_by(bytes(alone)))
+    rejected = says(project, put(BOARD.nor.base, bytes(alone)))
     assert rejected.count("refused N6-FW-095") == 2, rejected
     assert "error N6-FW-056" in rejected
-
-
-def replaced_by(content: bytes) -> Change:
-    """Replace all flash contents."""
-
-    def change(nor: bytearray) -> None:
-        nor[:] = content
-
-    return change
 
 
 def interrupted(older: bytes, newer: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -364,9 +355,8 @@ def add_variant(project: Project) -> None:
     project.change_one_weight("variant")
 
 
-def put(address: int, image: Path) -> Change:
-    """Program an image, as an attacker who can write to the flash does."""
-    data = image.read_bytes()
+def put(address: int, data: bytes) -> Change:
+    """Write to the flash, as an attacker does who can."""
 
     def change(nor: bytearray) -> None:
         nor[at(address) : at(address) + len(data)] = data
@@ -382,14 +372,14 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
     own, other = (project.root / f"build/nucleo-n657-trust-full/{name}" for name in ("keyword", "variant"))
     assert code_of(own) == code_of(other)
     plan = read_plan(own / "memory_plan.json")
-    weights = put(plan.images[0].source, other / "weights_xSPI2.bin")
+    weights = put(plan.images[0].source, (other / "weights_xSPI2.bin").read_bytes())
     assert "error N6-FW-095" in says(project, weights)
     # New weights of the same model are another release, with its own Appli.
     project.change_one_weight("keyword")
     project.done(*options, "model=keyword", "build")
-    update = put(plan.images[0].source, own / "weights_xSPI2.bin")
+    update = put(plan.images[0].source, (own / "weights_xSPI2.bin").read_bytes())
     assert "error N6-FW-095" in says(project, update)
-    appli = put(BOARD.slots.appli.address, own / "appli_image.bin")
+    appli = put(BOARD.slots.appli.address, (own / "appli_image.bin").read_bytes())
     updated = says(project, update, more=appli)
     assert "n6 done" in updated, updated
     # If a command signs with the same key, only the image is made again.
