@@ -29,7 +29,7 @@ _STEP = re.compile(
 
 
 def started(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    """Start a command without input in its own session, with its errors among its output."""
+    """Start a command in its own session, with its errors in the output."""
     return subprocess.Popen(
         command,
         cwd=folder,
