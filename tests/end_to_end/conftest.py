@@ -113,15 +113,16 @@ class Project:
         assert text.count(old) >= 1, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new, 1))
 
-    def change_one_weight(self, model: str, change: int = 1) -> None:
+    def change_one_weight(self, model: str, change: int = 1, count: int = 1) -> None:
         """Change the last weight of the largest buffer, and the digest in model.yaml.
 
         Args:
             change: Bits of the weight that change.
+            count: Number of weights that change.
         """
         path = self.root / f"models/{model}/{model}.tflite"
         before = hashlib.sha256(path.read_bytes()).hexdigest()
-        data = with_another_weight(path.read_bytes(), change)
+        data = with_another_weight(path.read_bytes(), change, count)
         path.write_bytes(data)
         self.replace(f"models/{model}/model.yaml", before, hashlib.sha256(data).hexdigest())
 

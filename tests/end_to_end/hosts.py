@@ -114,17 +114,20 @@ def digests_of(folder: Path) -> dict[str, str]:
     }
 
 
-def with_another_weight(model: bytes, change: int = 1) -> bytes:
-    """Return a TFLite file whose largest buffer ends with another byte.
+def with_another_weight(model: bytes, change: int = 1, count: int = 1) -> bytes:
+    """Return a TFLite file whose largest buffer ends with other bytes.
 
     Args:
-        change: Bits of the byte that change.
+        change: Bits of each byte that change.
+        count: Number of bytes that change.
     """
     file = tflite.Model.GetRootAs(model, 0)
     buffers = (file.Buffers(index) for index in range(file.BuffersLength()))
     largest = max(buffers, key=lambda buffer: buffer.DataLength())
     data = bytearray(model)
-    data[model.index(largest.DataAsNumpy().tobytes()) + largest.DataLength() - 1] ^= change
+    end = model.index(largest.DataAsNumpy().tobytes()) + largest.DataLength()
+    for place in range(end - count, end):
+        data[place] ^= change
     return bytes(data)
 
 

@@ -523,7 +523,7 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
     """The weights change without the expected outputs, as after a broken export."""
     arguments = (*RELOC, "model=keyword", "slots=2")
     assert project.scons(*arguments, "flash").status == 0
-    project.change_one_weight("keyword")
+    project.change_one_weight("keyword", 0x55, count=1000)
     for _ in range(2):
         result = project.scons(*arguments, "flash-model").refused()
         assert "N6-FLASH-020: the board rejects model keyword in slot b, revision 1: N6-FW-055" in result.output
