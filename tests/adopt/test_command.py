@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from firmware_build import CPU
 from n6build.adopt.compiler import write_compiler
 from n6build.base.errors import N6Error
 from n6build.base.foreign_flags import ADDED_FLAGS, UNKNOWN_FLAGS, hint_from
@@ -101,15 +102,7 @@ def test_the_compiler_takes_the_flags_and_the_sources_of_st(tmp_path: Path) -> N
     made = write_compiler(tmp_path / "gcc", os.environ["PATH"])
     assert (made.removed, made.added) == (UNKNOWN_FLAGS, ADDED_FLAGS)
     put(tmp_path / "a.c", C_OF_ST)
-    flags = [
-        "-mcpu=cortex-m55",
-        "-mfloat-abi=hard",
-        "--specs=nano.specs",
-        "-Wall",
-        "-Werror",
-        "-DNAME=a b",
-        *UNKNOWN_FLAGS,
-    ]
+    flags = [*CPU, "--specs=nano.specs", "-Wall", "-Werror", "-DNAME=a b", *UNKNOWN_FLAGS]
     command = [str(tmp_path / "gcc/arm-none-eabi-gcc"), *flags, "-c", "a.c", "-o", "a.o"]
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "gcc/arm-none-eabi-size", "a.o"], cwd=tmp_path, check=True, capture_output=True)

@@ -26,6 +26,12 @@ from n6build.describe.project_settings import check_effect, check_files, resolve
 from n6build.describe.targets import TARGETS
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def test_targets_and_options_in_any_order_and_either_form() -> None:
     words = ["model=keyword", "--board", "nucleo-n657", "run", "--parse-only=1", "split=1", "-j2", "build/a.bin"]
     assert read_words("flash", words) == Asked(
@@ -101,9 +107,8 @@ def test_a_value_may_hold_an_equals_sign() -> None:
     ids=" ".join,
 )
 def test_a_mistake_gets_one_clear_answer(
-    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert main(words) == 2
     assert f"error {message}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] in ([], ["build"])
@@ -113,9 +118,8 @@ def test_a_mistake_gets_one_clear_answer(
     "words", [["net.tflit"], ["build", "nte.tflite"], ["flash", "build", "folder/net.tflit"]], ids=" ".join
 )
 def test_a_misspelt_model_is_no_unknown_target(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     for file in ("net.tflite", "folder/net.tflite"):
         (tmp_path / file).touch()
@@ -160,8 +164,7 @@ def test_help_of_a_command_is_no_longer_than_what_it_uses(capsys: pytest.Capture
     assert "scons boards" not in shown
 
 
-def test_a_model_file_alone_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_model_file_alone_is_built(tmp_path: Path) -> None:
     for folder in ("described", "compiled", "empty"):
         (tmp_path / folder).mkdir()
     (tmp_path / "described/model.yaml").write_text("")
@@ -181,10 +184,7 @@ def test_a_model_file_alone_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("command", ["boards", "models", "doctor"])
-def test_a_list_as_json_is_one_document(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_list_as_json_is_one_document(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     named = found["tools"] if command == "doctor" else found
@@ -193,10 +193,7 @@ def test_a_list_as_json_is_one_document(
     }
 
 
-def test_an_error_is_part_of_the_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_error_is_part_of_the_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["build", "model=nowhere", "--json"]) == 2
     shown = capsys.readouterr()
     assert json.loads(shown.out)["error"]["id"] == "N6-MODEL-001"
@@ -265,7 +262,6 @@ def test_folders_that_cannot_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.chdir(tmp_path)
     assert main(["build", "--build", "file/build"]) == 2
     assert "file/build/.n6build/lock: error N6-FILE-001: cannot write: Not a directory" in capfd.readouterr().err
     gone = tmp_path / "gone"

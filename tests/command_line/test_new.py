@@ -14,11 +14,16 @@ from n6build.cli.new import KINDS
 KEYWORD = ROOT / "models/keyword/keyword.tflite"
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_project_has_the_model_and_the_board_that_were_named(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     shutil.copy(KEYWORD, tmp_path / "my wörd.tflite")
     assert main(["new", "app", "my wörd.tflite", "board=stm32n6570-dk", "--with", kind]) == 0
     (model,) = (tmp_path / "app/model").iterdir()
@@ -36,10 +41,7 @@ def test_a_new_project_has_the_model_and_the_board_that_were_named(
     assert (tmp_path / "app/src/main.c").read_bytes() == (EXAMPLES / KINDS[kind].example / "src/main.c").read_bytes()
 
 
-def test_a_folder_in_use_is_left_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_in_use_is_left_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("file", "folder/file"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("mine")
@@ -50,8 +52,7 @@ def test_a_folder_in_use_is_left_as_it_is(
     assert main(["new", "empty"]) == 0
 
 
-def test_a_folder_with_a_model_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_with_a_model_is_copied(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "models/keyword", tmp_path / "net")
     assert main(["new", "app", "net"]) == 0
     assert (tmp_path / "app/model/net/model.yaml").is_file()
@@ -84,10 +85,7 @@ def test_a_new_project_builds_and_runs(kind: str, build: list[list[str]], run: l
     assert "Console host: keyword says " in host.call(*run, **options)
 
 
-def test_clean_removes_what_was_made_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_clean_removes_what_was_made_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["clean"]) == 0
     assert "Nothing to clean" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
@@ -110,8 +108,7 @@ def test_clean_removes_what_was_made_and_nothing_else(
     assert Path(header).is_file()
 
 
-def test_clean_leaves_what_a_damaged_record_names_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_clean_leaves_what_a_damaged_record_names_elsewhere(tmp_path: Path) -> None:
     header = "build/nucleo-n657/include/n6_soc.h"
     assert main(["build", header]) == 0
     for name in ("mine.c", "build.c"):

@@ -33,11 +33,17 @@ def call(*command: str | Path, cwd: Path, **environment: str) -> subprocess.Comp
     return result
 
 
+def done(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """Return the output of a command that succeeds."""
+    result = call(*command, cwd=cwd, **environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
 def made_wheel(folder: Path) -> Path:
     folder.mkdir()
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation")
-    result = call(*pip, "--wheel-dir", folder, ROOT, cwd=folder)
-    assert result.returncode == 0, result.stderr
+    done(*pip, "--wheel-dir", folder, ROOT, cwd=folder)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -54,12 +60,11 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     Its dependencies come from the environment that runs the tests.
     """
     folder = tmp_path_factory.mktemp("environment") / "venv"
-    assert call(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent).returncode == 0
+    done(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
     python = folder / "bin/python"
     install = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps")
     # n6build compiles its modules itself, because pip's byte code has another stamp.
-    result = call(*install, "--no-compile", wheel, cwd=folder.parent)
-    assert result.returncode == 0, result.stderr
+    done(*install, "--no-compile", wheel, cwd=folder.parent)
     (packages,) = folder.glob("lib/python3*/site-packages")
     # Python searches this folder last, and does not follow the editable installation in it.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -106,8 +111,7 @@ def test_stages_make_what_the_checkout_makes(installed: Path, tmp_path: Path) ->
     assert "Network" in n6build(installed, there, "network", "model=keyword")
     n6build(installed, there, *words)
     assert "Nothing to do, image up to date" in n6build(installed, there, *words)
-    result = call(sys.executable, "-m", "n6build", *words, cwd=here, PYTHONPATH=str(ROOT / "site_scons"))
-    assert result.returncode == 0, result.stderr
+    done(sys.executable, "-m", "n6build", *words, cwd=here, PYTHONPATH=str(ROOT / "site_scons"))
     manifest = json.loads((there / KEYWORD / "flash_manifest.json").read_text())
     assert len(manifest["segments"]) > 2
     images = [
@@ -162,9 +166,7 @@ def check_host(bin: Path, folder: Path) -> None:
     """Check that a host builds, does nothing the second time, and builds changes."""
 
     def scons() -> str:
-        result = call(bin / "python", "-m", "SCons", "-Q", cwd=folder)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
+        return done(bin / "python", "-m", "SCons", "-Q", cwd=folder)
 
     shutil.copy(ROOT / "models/keyword/keyword.tflite", folder / "net.tflite")
     text = (folder / "SConstruct").read_text().replace('"keyword"', '"net.tflite"')
@@ -197,10 +199,9 @@ def test_the_ends_of_the_ranges(which: str, wheel: Path, tmp_path: Path) -> None
     fetched = call(*pip, "wheel", "--quiet", "-w", wheels, "-c", constraints, wheel, cwd=tmp_path, **settings)
     if fetched.returncode:
         pytest.skip(f"packages cannot be fetched: {fetched.stderr[-300:]}")
-    assert call(sys.executable, "-m", "venv", bin.parent, cwd=tmp_path).returncode == 0
+    done(sys.executable, "-m", "venv", bin.parent, cwd=tmp_path)
     install = (bin / "python", "-m", "pip", "install", "--no-index", "--find-links", wheels, "n6build")
-    result = call(*install, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
+    done(*install, cwd=tmp_path)
     here = tmp_path / "here"
     here.mkdir()
     assert n6build(bin, here, "--version") == f"n6build {VERSION}\n"
@@ -216,8 +217,7 @@ def test_scons_finds_the_tools_in_the_package(installed: Path, tmp_path: Path) -
     script = (ROOT / "SConstruct").read_text()
     toolpath = 'toolpath=[DefaultEnvironment().PyPackageDir("n6build.site_tools")], tools=["n6"'
     (tmp_path / "SConstruct").write_text(script.replace('tools=["n6"', toolpath))
-    result = call(installed / "python", "-m", "SCons", "-Q", "network", "model=keyword", cwd=tmp_path)
-    assert result.returncode == 0, result.stdout + result.stderr
+    done(installed / "python", "-m", "SCons", "-Q", "network", "model=keyword", cwd=tmp_path)
     assert "Nothing to do" in n6build(installed, tmp_path, "network", "model=keyword")
 
 
@@ -238,8 +238,7 @@ def test_projects_of_make_cmake_and_scons_find_the_package(installed: Path, tmp_
         ("scons", [python, "-m", "SCons", "-Q"]),
     ):
         for command in commands:
-            result = call(*command, cwd=tmp_path / name, PATH=path)
-            assert result.returncode == 0, result.stdout + result.stderr
+            done(*command, cwd=tmp_path / name, PATH=path)
         plans = [file.read_text() for file in (tmp_path / name).rglob("plan.json")]
         assert not any(str(ROOT) in text for text in plans)
         assert len([*(tmp_path / name).rglob("flash_manifest.json")]) == (2 if name == "scons" else 1)

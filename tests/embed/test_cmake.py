@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
+import called
 import pytest
 from n6build.cli.host_files import CMAKE_FOLDER
 
@@ -57,10 +57,7 @@ def configured(host: Path, *lines: str, cmake: Path = NEWEST) -> str:
 
 def call(host: Path, *command: str | Path) -> str:
     path = f"{host}{os.pathsep}{_VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {"PATH": path, "HOME": str(host), "n6build_DIR": str(CMAKE_FOLDER)}
-    result = subprocess.run(
-        command, cwd=host, env=environment, capture_output=True, text=True, check=False, timeout=120
-    )
+    result = called.call(*command, cwd=host, PATH=path, HOME=str(host), n6build_DIR=str(CMAKE_FOLDER))
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 

@@ -240,9 +240,8 @@ def test_a_program_may_be_named_among_the_options(host: Path) -> None:
 def test_a_build_folder_of_its_own_with_a_plain_name() -> None:
     check_folder("build/n6-build")
     for folder in ("a b", "$(HOME)", ".", "..", "a;b", "-x", ""):
-        with pytest.raises(N6Error) as caught:
+        with pytest.raises(N6Error, match="error N6-EMBED-002: "):
             check_folder(folder)
-        assert caught.value.id == "N6-EMBED-002"
 
 
 def test_n6build_s_own_makefile_is_named_and_never_carried_out(tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ import pytest
 from called import call, shared_caches
 from compiled_library import copy_project_file
 from patience import NET_S
+from samples import sample
 from shared_folder import made_once, shared_folder
 
-from end_to_end.hosts import with_another_weight
+from end_to_end.hosts import started, with_another_weight
 from end_to_end.lent_tree import LentTree
 
 ROOT = Path(__file__).resolve().parents[2]
+EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
 _VERBS = "Network|Reference|Inputs|Plan|Check|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run"
 _VERBS += "|Compare|Place|Reloc|Model|Params|Slot|Array|Romfs|Sign|Verify"
@@ -47,6 +49,17 @@ class Result:
     def flashed(self) -> str:
         match = re.search(r"^ *Flashed .*?, (.*)$", self.output, re.MULTILINE)
         return match[1] if match else "nothing"
+
+    def done(self) -> Result:
+        """Return this result, which is a success."""
+        assert self.status == 0, self.output
+        return self
+
+    def refused(self) -> Result:
+        """Return this result, which is an error of n6build without a traceback."""
+        assert self.status == 2, self.output
+        assert "Traceback" not in self.output, self.output
+        return self
 
 
 @dataclass(frozen=True)
@@ -83,9 +96,7 @@ class Project:
 
     def done(self, *arguments: str, **environment: str) -> Result:
         """Call scons, and check that it succeeds."""
-        result = self.scons(*arguments, **environment)
-        assert result.status == 0, result.output
-        return result
+        return self.scons(*arguments, **environment).done()
 
     def started(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Start scons in its own session.
@@ -93,16 +104,8 @@ class Project:
         A signal to the session reaches all processes that scons has started, as Ctrl-C does on a
         terminal.
         """
-        return subprocess.Popen(
-            [sys.executable, "-m", "SCons", "-Q", *arguments],
-            cwd=self.root,
-            env={"PATH": os.environ["PATH"], **self.environment, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        variables = {"PATH": os.environ["PATH"], **self.environment, **environment}
+        return started([sys.executable, "-m", "SCons", "-Q", *arguments], self.root, variables)
 
     def replace(self, file: str, old: str, new: str) -> None:
         path = self.root / file
@@ -110,15 +113,16 @@ class Project:
         assert text.count(old) >= 1, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new, 1))
 
-    def change_one_weight(self, model: str, change: int = 1) -> None:
+    def change_one_weight(self, model: str, change: int = 1, count: int = 1) -> None:
         """Change the last weight of the largest buffer, and the digest in model.yaml.
 
         Args:
             change: Bits of the weight that change.
+            count: Number of weights that change.
         """
         path = self.root / f"models/{model}/{model}.tflite"
         before = hashlib.sha256(path.read_bytes()).hexdigest()
-        data = with_another_weight(path.read_bytes(), change)
+        data = with_another_weight(path.read_bytes(), change, count)
         path.write_bytes(data)
         self.replace(f"models/{model}/model.yaml", before, hashlib.sha256(data).hexdigest())
 
@@ -186,9 +190,20 @@ class BuiltOnce:
         return Project(folder / original.root.name, folder / original.home.name)
 
 
+def st_core(core: Path) -> dict[str, str]:
+    """Return the variables that name ST Edge AI Core and headers of the device."""
+    return {"STEDGEAI_CORE_DIR": str(core), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+
+
 @pytest.fixture(scope="session")
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> BuiltOnce:
     return BuiltOnce(shared_folder(tmp_path_factory, "built-once"))
+
+
+@pytest.fixture
+def folder(built: Project, tmp_path: Path) -> Path:
+    """Return a copy of the virtual board of the module's fixture `built`."""
+    return Path(shutil.copytree(built.root / "build/virtual_board/nucleo-n657", tmp_path / "board"))
 
 
 @pytest.fixture

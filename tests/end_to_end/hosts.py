@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,20 @@ _STEP = re.compile(
     r"^ +(Network|Plan|Compile|Archive|Library|Link|Header|Image|Place|Weights|Vectors|Manifest|Sizes|Check) (\S+)$",
     re.M,
 )
+
+
+def started(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start a command in its own session, with its errors in the output."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
 
 
 class Host:
@@ -48,25 +63,15 @@ class Host:
         self.command.chmod(0o755)
         # PATH is that of a shell after `source .venv/bin/activate`.
         self.path = [str(folder / "bin"), str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep)]
-        self.environment = {
-            "HOME": str(folder),
-            **shared_caches(),
-            "PYTHONPATH": str(installed),
-        }
+        self.environment = {"HOME": str(folder), **shared_caches(), "PYTHONPATH": str(installed)}
+
+    def cmake_package(self) -> str:
+        """Return the argument of CMake that names n6build's package."""
+        return f"-Dn6build_DIR={self.call('n6build', '--cmake-dir').strip()}"
 
     def start(self, *command: str | Path, **environment: str) -> subprocess.Popen[str]:
         """Start a command in its own session, so that a test can kill its processes."""
-        values = {"PATH": os.pathsep.join(self.path), **self.environment, **environment}
-        return subprocess.Popen(
-            command,
-            cwd=self.root,
-            env=values,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        return started(command, self.root, {"PATH": os.pathsep.join(self.path), **self.environment, **environment})
 
     def status(self, *command: str | Path, **environment: str) -> tuple[int, str]:
         process = self.start(*command, **environment)
@@ -109,17 +114,20 @@ def digests_of(folder: Path) -> dict[str, str]:
     }
 
 
-def with_another_weight(model: bytes, change: int = 1) -> bytes:
-    """Return a TFLite file whose largest buffer ends with another byte.
+def with_another_weight(model: bytes, change: int = 1, count: int = 1) -> bytes:
+    """Return a TFLite file whose largest buffer ends with other bytes.
 
     Args:
-        change: Bits of the byte that change.
+        change: Bits of each byte that change.
+        count: Number of bytes that change.
     """
     file = tflite.Model.GetRootAs(model, 0)
     buffers = (file.Buffers(index) for index in range(file.BuffersLength()))
     largest = max(buffers, key=lambda buffer: buffer.DataLength())
     data = bytearray(model)
-    data[model.index(largest.DataAsNumpy().tobytes()) + largest.DataLength() - 1] ^= change
+    end = model.index(largest.DataAsNumpy().tobytes()) + largest.DataLength()
+    for place in range(end - count, end):
+        data[place] ^= change
     return bytes(data)
 
 

@@ -137,11 +137,12 @@ def test_the_copy_of_the_fsbl_starts_if_the_first_one_is_damaged(project: Projec
     assert "error N6-OPTION-026" in refused.output
 
 
+# With a number of runs, the inputs go over the link.
+@pytest.mark.parametrize("runs", [(), *slow_rows(("runs=2",))])
 @pytest.mark.built("model=keyword", "probe=virtual", "flash")
-def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
+def test_a_finding_fails_the_run_with_its_source_line(project: Project, runs: tuple[str, ...]) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
-    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
-    assert result.status == 2
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run", *runs).refused()
     assert "AXISRAM3 at 0x342" in result.output
     assert "N6-RUN-004" in result.output
     assert "firmware/appli/n6_inference.c:" in result.output
@@ -207,8 +208,7 @@ def test_lines_that_are_dropped_before_they_are_cleaned_are_found(project: Proje
         "n6_dcache_clean_invalidate((uintptr_t)LL_Buffer_addr_start(buffer), bytes);",
         "n6_dcache_clean((uintptr_t)LL_Buffer_addr_start(buffer), bytes);",
     )
-    result = project.scons("model=keyword", "backend=neural_art", "probe=virtual", "flash", "run")
-    assert result.status == 2
+    result = project.scons("model=keyword", "backend=neural_art", "probe=virtual", "flash", "run").refused()
     assert "N6-RUN-004" in result.output
     assert "the line was invalidated by address and never cleaned, and the NPU reads" in result.output
 
@@ -221,8 +221,7 @@ def test_a_fault_says_where(project: Project) -> None:
         "    n6_appli_serve(",
         "    *(volatile uint32_t *)0x20100000u = 1;\n    n6_appli_serve(",
     )
-    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
-    assert result.status == 2
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run").refused()
     assert "n6 fault HardFault cfsr=0x00008200" in result.output
     assert "bfar=0x20100000" in result.output
     assert "firmware/appli/main.c:" in result.output

@@ -23,6 +23,7 @@ from PIL import Image
 from virtual_board.test_pixels import Path_, expected, scaled
 
 from end_to_end.hosts import NEWEST, Host, both_cmakes, steps_in
+from end_to_end.test_camera import overlap
 
 BOARD = "stm32n6570-dk"
 # The pictures of this network are its boxes, as in test_postprocess.py.
@@ -93,15 +94,6 @@ def on_panel(left: float, top: float, right: float, bottom: float) -> tuple[int,
     return LEFT + int(left * 480), TOP + int(top * LINES), LEFT + int(right * 480), TOP + int(bottom * LINES)
 
 
-def share_of_both(one: Sequence[int], other: Sequence[int]) -> float:
-    """Return intersection over union of two boxes."""
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
-    both = max(width, 0) * max(height, 0)
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
-    return both / (sum(areas) - both)
-
-
 def drawn_boxes(host: Host) -> list[list[tuple[int, int, int, int]]]:
     """Return the boxes of each picture on the panel."""
     frames = json.loads((host.root / "out/boxes.json").read_text())
@@ -118,7 +110,7 @@ def check_boxes(found: Sequence[Mapping[str, Any]], drawn: Sequence[tuple[int, i
     assert numbers(found[1]) == pytest.approx([0.80, 0.15, 0.55, 0.35, 0.95], abs=0.03)
     assert len(drawn) == len(found)
     for each, box in zip(found, drawn, strict=True):
-        assert share_of_both(on_panel(*numbers(each)[1:]), box) > 0.9
+        assert overlap(on_panel(*numbers(each)[1:]), box) > 0.9
 
 
 def test_it_prints_and_draws_what_the_network_finds(tmp_path: Path) -> None:
@@ -154,8 +146,7 @@ def made_with_cmake(tmp_path: Path, cmake: Path, generator: str) -> Host:
     host, printed = made_project(tmp_path, "cmake")
     assert "cmake --build build -t app_n6_run" in printed
     draw_scene(host.root / "street.jpg", values_of([CAT, DOG]))
-    place = host.call("n6build", "--cmake-dir").strip()
-    host.call(cmake, "--preset", "release", "-G", generator, f"-Dn6build_DIR={place}")
+    host.call(cmake, "--preset", "release", "-G", generator, host.cmake_package())
     return host
 
 
@@ -326,7 +317,7 @@ def test_fifty_pictures_show_the_boxes_that_a_host_finds(tmp_path: Path) -> None
         assert len(boxes) == len(found)
         for thing, box in zip(wanted[same[0]], boxes, strict=True):
             shown = on_panel(thing.x, thing.y, thing.x + thing.width, thing.y + thing.height)
-            assert share_of_both(shown, box) > 0.95
+            assert overlap(shown, box) > 0.95
     assert len(seen) >= 45
 
 

@@ -267,15 +267,3 @@ def test_another_model_and_back_programs_the_board_each_time(copy: Project) -> N
     back = copy.scons(*ARGUMENTS)
     assert back.actions == [FLASH]
     assert "sectors programmed" in back.flashed
-
-
-@pytest.mark.slow
-def test_two_edits_within_a_second_are_both_built(project: Project) -> None:
-    """SCons stores times in whole seconds."""
-    arguments = (*ARGUMENTS[:-1], "build")
-    assert project.scons(*arguments).status == 0
-    for number in range(4):
-        project.replace("firmware/appli/main.c", "rejects its", f"rejects {number} its")
-        assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions
-        project.replace("firmware/appli/main.c", f"rejects {number} its", "rejects its")
-        assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions

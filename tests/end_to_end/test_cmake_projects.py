@@ -16,23 +16,15 @@ import pytest
 from slow_rows import telling_rows
 
 from end_to_end.conftest import make_project
-from end_to_end.hosts import (
-    NEWEST,
-    OLDEST,
-    Host,
-    digests_of,
-    move_older_model_over,
-    steps_in,
-    times_of,
-)
+from end_to_end.hosts import NEWEST, OLDEST, Host, digests_of, move_older_model_over, steps_in, times_of
+from end_to_end.test_examples import SAID
 
 OF_A_PROGRAM = ["Check checks.json", "Manifest flash_manifest.json", "Place appli_placed.bin"]
 LINES = re.compile(r"find_package.*(?=# n6build: end)", re.DOTALL)
 
 
 def configure(host: Host, *more: str, cmake: Path = NEWEST, folder: str = "build", **environment: str) -> str:
-    place = host.call("n6build", "--cmake-dir").strip()
-    kept = [f"-Dn6build_DIR={place}", "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
+    kept = [host.cmake_package(), "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
     if not any("-G" in word for word in more):
         more = ("-G", "Ninja", *more)
     return host.call(cmake, "-S", ".", "-B", folder, *kept, *more, **environment)
@@ -61,6 +53,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     configure(host, "-G", generator)
     first = build(host)
     assert first.count("Network n6build/app") == 1
+    assert first.count("Place n6build/app") == 1
 
     def change(what: Callable[[], object]) -> list[str]:
         what()
@@ -253,17 +246,20 @@ def test_configurations_of_ninja_have_plans_of_their_own(tmp_path: Path, cmake: 
 
 
 @pytest.mark.slow
-def test_a_build_folder_may_be_anywhere_and_the_sources_are_not_written_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_a_build_folder_may_be_anywhere_and_the_sources_are_not_written_to(tmp_path: Path, generator: str) -> None:
     host = Host(tmp_path, "cmake")
     before = times_of(host.root)
     for path in (host.root, *host.root.rglob("*")):
         path.chmod(path.stat().st_mode & ~0o222)
     elsewhere = str(tmp_path / "out of trée")
-    configure(host, folder=elsewhere)
+    configure(host, "-G", generator, folder=elsewhere)
     build(host, folder=elsewhere)
+    assert SAID in build(host, "-t", "app_n6_run", folder=elsewhere)
     for path in (host.root, *host.root.rglob("*")):
         path.chmod(path.stat().st_mode | 0o200)
     assert times_of(host.root) == before
+    assert not [*host.root.rglob(".n6build")]
     assert steps_in(build(host, folder=elsewhere)) == []
 
 
@@ -294,8 +290,7 @@ def test_two_programs_in_one_project_and_two_build_folders_at_a_time(tmp_path: P
 @pytest.mark.slow
 def test_presets_and_the_toolchain_file_stay_the_host_s(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")
-    place = host.call("n6build", "--cmake-dir").strip()
-    configured = host.call(OLDEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    configured = host.call(OLDEST, "--preset", "release", host.cmake_package())
     assert "arm-none-eabi-gcc" in configured
     cache = (host.root / "build/CMakeCache.txt").read_text()
     assert "CMAKE_BUILD_TYPE:STRING=MinSizeRel" in cache
@@ -359,8 +354,7 @@ def test_what_is_refused_names_the_line_of_the_host(tmp_path: Path, case: str) -
     host = Host(tmp_path, "cmake")
     lines, said = REFUSED[case]
     with_lines(host, lines)
-    place = host.call("n6build", "--cmake-dir").strip()
-    output = host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    output = host.refused(NEWEST, "--preset", "release", host.cmake_package())
     assert said in " ".join(output.split())
     text = (host.root / "CMakeLists.txt").read_text().splitlines()
     line = max(number for number, each in enumerate(text, 1) if each.startswith("n6build_"))
@@ -378,31 +372,29 @@ def test_what_is_refused_names_the_line_of_the_host(tmp_path: Path, case: str) -
 def test_what_is_missing_at_the_end_of_the_file_is_refused(tmp_path: Path, lines: str, said: str) -> None:
     host = Host(tmp_path, "cmake")
     with_lines(host, lines)
-    place = host.call("n6build", "--cmake-dir").strip()
-    output = host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    output = host.refused(NEWEST, "--preset", "release", host.cmake_package())
     assert said in " ".join(output.split())
 
 
 def test_a_target_of_another_folder_and_a_compiler_of_this_computer_are_refused(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")
-    place = host.call("n6build", "--cmake-dir").strip()
     (host.root / "sub").mkdir()
     (host.root / "sub/CMakeLists.txt").write_text(f"find_package(n6build CONFIG REQUIRED)\n{ADD}\n")
     with_lines(host, "add_subdirectory(sub)")
-    assert "must be in" in host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    assert "must be in" in host.refused(NEWEST, "--preset", "release", host.cmake_package())
     with_lines_of = (host.root / "CMakeLists.txt").read_text().replace("add_subdirectory(sub)", ADD)
     (host.root / "CMakeLists.txt").write_text(with_lines_of)
-    said = " ".join(host.refused(NEWEST, "-S", ".", "-B", "native", f"-Dn6build_DIR={place}").split())
+    said = " ".join(host.refused(NEWEST, "-S", ".", "-B", "native", host.cmake_package()).split())
     assert "compiles for this computer" in said
 
 
 def test_a_command_that_is_missing_does_not_work_or_belongs_to_another_n6build(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")
-    place = host.call("n6build", "--cmake-dir").strip()
+    package = host.cmake_package()
 
     def refused(*more: str) -> str:
         words = ("-S", ".", "-B", "build", "-G", "Unix Makefiles", "--fresh", "--toolchain", "toolchain.cmake")
-        return " ".join(host.refused(NEWEST, *words, f"-Dn6build_DIR={place}", *more).split())
+        return " ".join(host.refused(NEWEST, *words, package, *more).split())
 
     host.path = [folder for folder in host.path if not (Path(folder) / "n6build").exists()]
     assert "the command n6build is not in PATH" in refused()
@@ -430,9 +422,9 @@ def test_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> None:
     (host.root / "toolchain.cmake").write_text(
         (host.root / "toolchain.cmake").read_text().replace("arm-none-eabi-gcc", str(shutil.which("arm-none-eabi-gcc")))
     )
-    place = host.call("n6build", "--cmake-dir").strip()
+    package = host.cmake_package()
     host.path = [str(host.command.parent), str(empty_path(tmp_path))]
-    words = ("--preset", "release", "-B", "fresh", f"-Dn6build_DIR={place}", "-G", "Unix Makefiles")
+    words = ("--preset", "release", "-B", "fresh", package, "-G", "Unix Makefiles")
     assert "error N6-TOOL-001" in host.refused(NEWEST, *words)
 
 

@@ -31,8 +31,7 @@ def captured(project: Project, name: str, values: np.ndarray) -> str:
 def test_a_cause_is_named_and_written_down(built: Project) -> None:
     expected = np.load(MODELS / "keyword/expected.npy")
     wrong = captured(built, "out.bin", (expected.astype(int) + 128).astype(np.uint8))
-    result = built.scons("compare", "model=keyword", wrong, PATH="")
-    assert result.status == 2
+    result = built.scons("compare", "model=keyword", wrong, PATH="").refused()
     assert "Cause uint8/int8 mix, the values are uint8, 128 off the model" in " ".join(result.output.split())
     assert "error N6-CAPTURE-006: 1 of 1 outputs are outside the tolerance" in result.output
     assert result.actions == ["Compare keyword.compared"]
@@ -45,8 +44,7 @@ def test_a_cause_is_named_and_written_down(built: Project) -> None:
 
 def test_a_bare_model_gets_seeded_inputs_to_give_to_the_board(built: Project) -> None:
     shutil.copy(MODELS / "keyword/keyword.tflite", built.root / "mine.tflite")
-    result = built.scons("compare", "model=mine.tflite", captured(built, "out.bin", np.zeros(24, np.int8)))
-    assert result.status == 2
+    result = built.scons("compare", "model=mine.tflite", captured(built, "out.bin", np.zeros(24, np.int8))).refused()
     assert "2 vectors of inputs.npy, seeded random inputs, the same on every machine" in result.output
     assert "Cause never written, every byte is 0" in " ".join(result.output.split())
     assert np.load(built.root / "build/compare/mine/inputs.npy").shape == (2, 1, 49, 10, 1)
@@ -73,7 +71,4 @@ def test_what_makes_no_sense_is_refused_with_the_command_that_does(
     built: Project, words: tuple[str, ...], message: str
 ) -> None:
     (built.root / "out.bin").write_bytes(b"\0")
-    result = built.scons(*words)
-    assert result.status == 2
-    assert message in result.output
-    assert "Traceback" not in result.output
+    assert message in built.scons(*words).refused().output

@@ -18,7 +18,7 @@ from n6build.describe.hardware.boards import load_board
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import HANGS, MASKED, RETURNS, halfwords, load, put_code, writes
-from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, update_of
+from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, program, update_of
 
 BOARD = load_board("nucleo-n657")
 # The slowest clock is chosen because the virtual board runs every instruction of a hanging model's ten
@@ -36,23 +36,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     Its outputs equal those of a model that is not confined.
     """
     project = make_project(tmp_path_factory.mktemp("confined"))
-    result = project.scons(*ARGUMENTS, "slots=2", "flash", "run")
-    assert EQUAL in result.output, result.output
+    assert EQUAL in project.done(*ARGUMENTS, "slots=2", "flash", "run").output
     return project
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("load_mode", "split"), EVERY)
 def test_a_model_computes_the_same(load_mode: str, split: str, project: Project) -> None:
-    result = project.scons(*ARGUMENTS, f"load={load_mode}", f"split={split}", "flash", "run")
-    assert EQUAL in result.output, result.output
+    assert EQUAL in project.done(*ARGUMENTS, f"load={load_mode}", f"split={split}", "flash", "run").output
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [("profile=noextmem",), ("board=stm32n6570-dk", "profile=extram")])
 def test_a_model_with_other_pools_computes_the_same(options: tuple[str, ...], project: Project) -> None:
-    result = project.scons(*ARGUMENTS, *options, "flash", "run")
-    assert EQUAL in result.output, result.output
+    assert EQUAL in project.done(*ARGUMENTS, *options, "flash", "run").output
 
 
 @pytest.mark.slow
@@ -64,8 +61,7 @@ def test_two_models_take_turns(project: Project) -> None:
 @pytest.mark.slow
 def test_a_runtime_that_calls_models_on_its_own_is_refused(project: Project, tmp_path: Path) -> None:
     core = make_core(tmp_path / "core", (1, 1, 3, 275))
-    result = project.scons(*ARGUMENTS, "backend=reference", "build", STEDGEAI_CORE_DIR=str(core))
-    assert result.status == 2
+    result = project.scons(*ARGUMENTS, "backend=reference", "build", STEDGEAI_CORE_DIR=str(core)).refused()
     assert "N6-CONFINE-001: 'confine=on' needs n6build's runtime" in result.output
 
 
@@ -92,10 +88,7 @@ def boot_with(
     shutil.copytree(board_folder(project), folder)
     shutil.copytree(application(project), app)
     put_code(app / "model.bin", code, entry)
-    with (folder / "nor.bin").open("r+b") as nor:
-        for address, data in images_of(update_of(app, folder)):
-            nor.seek(address - BOARD.nor.base)
-            nor.write(data)
+    program(folder, images_of(update_of(app, folder)))
     return run_nor(
         find_emulator(BOARD.soc),
         NorBoot(folder / "nor.bin", BOARD),

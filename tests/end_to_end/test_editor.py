@@ -13,8 +13,7 @@ def test_what_is_there_is_added_to(project: Project) -> None:
     folder = project.root / ".vscode"
     folder.mkdir()
     (folder / "tasks.json").write_text('{"version": "2.0.0", "tasks": [{"label": "mine"}]}')
-    result = project.done("model=keyword", "vscode")
-    assert "Wrote .vscode/tasks.json, 7 entries added" in result.output
+    assert "Wrote .vscode/tasks.json, 7 entries added" in project.done("model=keyword", "vscode").output
     tasks = json.loads((folder / "tasks.json").read_text())["tasks"]
     assert tasks[0] == {"label": "mine"}
     assert tasks[1]["args"] == ["build", "board=nucleo-n657", "model=keyword"]
@@ -38,8 +37,7 @@ def test_a_file_with_comments_is_left_alone(project: Project) -> None:
     folder.mkdir()
     theirs = '{\n    // mine\n    "configurations": []\n}\n'
     (folder / "launch.json").write_text(theirs)
-    result = project.scons("model=keyword", "vscode")
-    assert result.status == 2
+    result = project.scons("model=keyword", "vscode").refused()
     assert ".vscode/launch.json:2: error N6-EDITOR-001" in result.output
     assert "hint: copy what you need from .vscode/launch.n6build.json" in result.output
     assert (folder / "launch.json").read_text() == theirs

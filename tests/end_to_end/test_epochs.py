@@ -16,7 +16,7 @@ from n6build.compile.artifacts.network_c import read_network_c
 from numpy.typing import NDArray
 from samples import sample, sample_core
 
-from end_to_end.conftest import Project, Result
+from end_to_end.conftest import Project, Result, st_core
 
 DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection/Model"
 TREES = {
@@ -74,8 +74,7 @@ def run(project: Project, network: str, *arguments: str) -> Result:
         "run",
         "epochs=1",
         *arguments,
-        STEDGEAI_CORE_DIR=str(sample_core(RELEASES[network])),
-        N6BUILD_CMSIS=str(sample("apps/audio")),
+        **st_core(sample_core(RELEASES[network])),
     )
 
 
@@ -93,8 +92,7 @@ def test_every_epoch_of_a_real_network_is_as_near_as_the_facts_say(
     network: str, buffers: int, elements: int, equal: float, within_1: float, most: int, project: Project
 ) -> None:
     described(project, network, "{equal: 0.7, within_1: 0.94}")
-    result = run(project, network)
-    assert result.status == 0, result.output
+    result = run(project, network).done()
     assert "Finding" not in result.output
     (found,) = json.loads((project.root / f"build/{BOARDS[network]}/{network}/epochs.json").read_text())["networks"]
     epochs = found["epochs"]
@@ -128,8 +126,7 @@ def with_other_weights(folder: Path, change: Callable[[NDArray[np.int8]], NDArra
 @pytest.mark.slow
 def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(project: Project) -> None:
     with_other_weights(described(project, "reid", "{equal: 0.7, within_1: 0.94}"), lambda weights: weights // 2)
-    result = run(project, "reid")
-    assert result.status == 2
+    result = run(project, "reid").refused()
     assert "error N6-RUN-011: 1 of 52 epochs are outside their tolerance, epoch 23 first" in result.output
     assert "reid: Conv2D_105_zero_off_out_199" in result.output
     assert "its inputs were right" in result.output
@@ -138,15 +135,13 @@ def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(pr
 @pytest.mark.slow
 def test_a_good_network_passes_by_the_bounds_of_its_constants(project: Project) -> None:
     folder = described(project, "reid")
-    result = run(project, "reid")
-    assert result.status == 0, result.output
+    result = run(project, "reid").done()
     (found,) = json.loads((project.root / f"build/{BOARDS['reid']}/reid/epochs.json").read_text())["networks"]
     assert all(each["furthest"] is not None and each["why"] == "" for each in found["epochs"])
     assert found["contradictions"] == []
     # The last bit of one of 24,576 weights changes too few results to be seen in them.
     with_other_weights(folder, lambda weights: np.concatenate([weights[:1] ^ 1, weights[1:]]))
-    result = run(project, "reid")
-    assert result.status == 2
+    result = run(project, "reid").refused()
     assert "1 epoch has constants that do not follow from mobilenetv2_a100" in result.output
     assert "epoch 23 first: 1 kernel value is not among those of the model" in result.output
     assert "N6-RUN-014" in result.output
@@ -155,8 +150,7 @@ def test_a_good_network_passes_by_the_bounds_of_its_constants(project: Project) 
 @pytest.mark.slow
 def test_by_default_the_tolerance_is_that_of_the_facts(project: Project) -> None:
     described(project, "yamnet")
-    result = run(project, "yamnet")
-    assert result.status == 2
+    result = run(project, "yamnet").refused()
     assert "4 of 38 epochs are outside their tolerance, epoch 23 first: 97.57 % equal (98 wanted)" in result.output
     assert "furthest off is epoch 35" in result.output
     # The partial sums that epoch 23 reads are its own.
@@ -165,8 +159,7 @@ def test_by_default_the_tolerance_is_that_of_the_facts(project: Project) -> None
 
 def test_without_a_reference_model_nothing_is_built(project: Project) -> None:
     (described(project, "reid", reference=False) / REFERENCES["reid"]).unlink()
-    result = run(project, "reid")
-    assert result.status == 2
+    result = run(project, "reid").refused()
     assert "error N6-OPTION-018: its model mobilenetv2_a100" in result.output
     assert "hint: set reference.model in model.yaml" in result.output
     assert result.actions == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from end_to_end.hosts import ROOT, Host, steps_in, times_of
+from end_to_end.hosts import ROOT, Host, steps_in
 
 MARKED = re.compile(r"^# n6build\n(.*?)^# n6build: end\n", re.DOTALL | re.MULTILINE)
 SAID = "Console host: keyword says 1 of 12"
@@ -51,30 +51,3 @@ def test_a_project_of_make(tmp_path: Path) -> None:
     assert "spotting" in host.call("make", "all", "n6-build")
     host.call("make", "clean")
     assert not (host.root / "build").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
-def test_a_project_of_cmake(tmp_path: Path, generator: str) -> None:
-    host = Host(tmp_path, "cmake")
-    host.replace("CMakeLists.txt", "MODEL keyword", "MODEL own_model")
-    place = host.call("n6build", "--cmake-dir").strip()
-    host.call("cmake", "--preset", "release", "-G", generator, f"-Dn6build_DIR={place}")
-    build = ("cmake", "--build", "build", "-j", "2")
-    built = host.call(*build)
-    assert built.count("Place n6build/app") == 1
-    assert built.count("Network n6build/app") == 1
-    before = times_of(host.root / "build/n6build/app")
-    second = host.call(*build)
-    assert steps_in(second) == []
-    assert "Linking" not in second
-    assert times_of(host.root / "build/n6build/app") == before
-    assert SAID in host.call(*build, "-t", "app_n6_run")
-    model = host.root / "own_model/model.yaml"
-    model.write_text(model.read_text().replace("name: keyword", "name: spotting"))
-    changed = host.call(*build)
-    assert "spotting" in changed
-    assert "fsbl.elf" not in changed
-    after = times_of(host.root / "build/n6build/app")
-    host.call(*build)
-    assert times_of(host.root / "build/n6build/app") == after

@@ -13,9 +13,8 @@ from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, run_nor
 from n6build.describe.hardware.boards import load_board
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 RUN = ("probe=virtual", "flash", "run")
 MAPPED = {"stm32n6570-dk": "n6 psram id=0x00000d07 mapped", "openmv-n6": "n6 psram id=0x00000d06 mapped"}
 NO_RAM_INSIDE = "  pools: {npuRAM3: 0, npuRAM4: 0, npuRAM5: 0, npuRAM6: 0, cpuRAM2: 0}\n"
@@ -74,8 +73,7 @@ def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Proj
 @pytest.mark.built("board=stm32n6570-dk", "profile=extram", "model=keyword", "probe=virtual", "flash")
 def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = map_external_ram(observer);", "(void)map_external_ram;")
-    result = project.scons("board=stm32n6570-dk", "profile=extram", "model=keyword", *RUN)
-    assert result.status == 2
+    result = project.scons("board=stm32n6570-dk", "profile=extram", "model=keyword", *RUN).refused()
     assert "Write to the PSRAM at 0x90000000 faults: XSPI1 is not in memory-mapped mode" in result.output
     assert "firmware/appli/n6_memory.c:" in result.output
 

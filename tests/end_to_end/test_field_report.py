@@ -9,7 +9,7 @@ from field_reports import read_field_report
 from programmer_stand_ins.board import Desk, make_desk
 
 from end_to_end.conftest import Project
-from end_to_end.test_real_boards import SETTINGS, console, scons, switch_off, switched_on
+from end_to_end.test_real_boards import SETTINGS, console, on_a_cable, scons
 
 REPORT = "build/field/nucleo-n657-keyword.md"
 
@@ -50,13 +50,8 @@ def test_the_same_for_relocatable_models(project: Project) -> None:
 
 @pytest.mark.slow
 def test_of_a_board_on_a_cable(project: Project, desk: Desk) -> None:
-    with console(b"\xff\x00\x13n6") as (theirs, ours):
-        desk.set(switched_on(desk, theirs))
-        try:
-            result = scons(project, desk, "field-report", f"console={ours}")
-        finally:
-            switch_off(desk)
-    assert result.status == 0, result.output
+    with on_a_cable(desk, b"\xff\x00\x13n6") as ours:
+        result = scons(project, desk, "field-report", f"console={ours}").done()
     report = read_field_report(project.root / REPORT)
     assert not report.virtual
     assert report.programmer == "stm32cubeprogrammer 2.19.0"
@@ -70,8 +65,7 @@ def test_of_a_board_on_a_cable(project: Project, desk: Desk) -> None:
 @pytest.mark.slow
 def test_a_board_that_says_nothing_has_a_report_too(project: Project, desk: Desk) -> None:
     with console() as (_, ours):
-        result = scons(project, desk, "field-report", f"console={ours}")
-    assert result.status == 2
+        result = scons(project, desk, "field-report", f"console={ours}").refused()
     assert "error N6-FIELD-002: the run did not reach its end: N6-LINK-001: the board prints nothing" in result.output
     report = read_field_report(project.root / REPORT)
     assert report.stopped is not None
@@ -83,6 +77,4 @@ def test_a_board_that_says_nothing_has_a_report_too(project: Project, desk: Desk
 @pytest.mark.slow
 def test_programs_of_somebody_else_do_not_know_what_to_ask(project: Project) -> None:
     (project.root / "mine.bin").write_bytes(bytes(2048))
-    result = project.scons("fsbl=mine.bin", "probe=virtual", "field-report")
-    assert result.status == 2
-    assert "N6-FIELD-001" in result.output
+    assert "N6-FIELD-001" in project.scons("fsbl=mine.bin", "probe=virtual", "field-report").refused().output

@@ -46,8 +46,7 @@ def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project)
 # In every run: test_boot.py (a damaged weight), tests/flash/test_verify.py, test_change_table.py (one weight).
 @pytest.mark.slow
 def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project) -> None:
-    first = project.scons(*ARGUMENTS, "flash", "verify")
-    assert "Verified nucleo-n657 (virtual), 4 sectors, " in first.output, first.output
+    assert "Verified nucleo-n657 (virtual), 4 sectors, " in project.done(*ARGUMENTS, "flash", "verify").output
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
 
     def damaged() -> bytes:
@@ -61,12 +60,10 @@ def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project)
     # Without repair: the board reports the damage itself, verify reports the place, and neither changes a
     # byte.
     before = damaged()
-    run = project.scons(*ARGUMENTS, "mode=no-flash", "run")
-    assert run.status == 2
+    run = project.scons(*ARGUMENTS, "mode=no-flash", "run").refused()
     assert "N6-FW-023" in run.output
     assert "run scons flash to program it again" in run.output
-    verify = project.scons(*ARGUMENTS, "verify")
-    assert verify.status == 2
+    verify = project.scons(*ARGUMENTS, "verify").refused()
     assert "Differs 0x71000000 in slot weights: 1 byte, 0x71000123 is 0x" in verify.output
     assert "N6-FLASH-024: 1 of 4 sectors differ from the flash manifest, 1 byte, slot weights" in verify.output
     assert nor.read_bytes() == before

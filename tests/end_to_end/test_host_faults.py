@@ -18,7 +18,6 @@ def project_of(system: str, folder: Path) -> tuple[Host, tuple[str | Path, ...],
     host = Host(folder, system)
     if system == "make":
         return host, ("make", "-j2", "all", "n6-build"), host.root / "build/n6build"
-    place = host.call("n6build", "--cmake-dir").strip()
     host.call(
         NEWEST,
         "-S",
@@ -27,7 +26,7 @@ def project_of(system: str, folder: Path) -> tuple[Host, tuple[str | Path, ...],
         "build",
         "-G",
         "Ninja",
-        f"-Dn6build_DIR={place}",
+        host.cmake_package(),
         "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake",
     )
     return host, (NEWEST, "--build", "build"), host.root / "build/n6build/app"

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from firmware_build import CPU
 from reference_interpreter import outputs
 from samples import sample
 
+from end_to_end.conftest import st_core
 from end_to_end.hosts import ROOT, Host
 
 KEYWORD = ROOT / "models/keyword/keyword.tflite"
@@ -107,8 +109,7 @@ def with_main(host: Host, language: str, clocks: str = "true") -> None:
 
 def with_runtime_of_st(host: Host, release: str) -> None:
     host.replace("Makefile", "model=keyword", "model=keyword backend=reference")
-    host.environment["STEDGEAI_CORE_DIR"] = str(sample(f"core/{release}"))
-    host.environment["N6BUILD_CMSIS"] = str(sample("apps/audio"))
+    host.environment |= st_core(sample(f"core/{release}"))
 
 
 @pytest.mark.parametrize(
@@ -191,14 +192,7 @@ def test_the_header_lives_beside_hal_and_cmsis(language: str, order: tuple[str, 
         "void n6_dcache_clean(uintptr_t at, uint32_t bytes) { SCB_CleanDCache_by_Addr((void *)at, (int32_t)bytes); }\n"
     )
     command = ["arm-none-eabi-gcc", "-x", language, "-Wall", "-Wextra", "-Werror", "-DSTM32N657xx", "-DUSE_HAL_DRIVER"]
-    command += [
-        "-mcpu=cortex-m55",
-        "-mthumb",
-        "-mfloat-abi=hard",
-        "-fsyntax-only",
-        f"-I{ROOT / 'firmware/appli'}",
-        *includes,
-    ]
+    command += [*CPU, "-fsyntax-only", f"-I{ROOT / 'firmware/appli'}", *includes]
     subprocess.run([*command, "-"], input=text.encode(), cwd=tmp_path, check=True)
 
 

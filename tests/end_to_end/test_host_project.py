@@ -105,8 +105,7 @@ def test_a_script_in_a_subfolder_uses_the_tools(host_with_subfolder: Project) ->
 @pytest.mark.parametrize("build", ['"out/nn/"', '"#out/nn"', '"./out/nn"', 'Dir("out/nn")'])
 def test_the_build_folder_may_be_written_in_any_way(host_with_subfolder: Project, build: str) -> None:
     write_above(host_with_subfolder, build)
-    result = host_with_subfolder.done("-n", "nn/hello")
-    assert "Network out/nn/nucleo-n657/net/network/network.c" in result.output
+    assert "Network out/nn/nucleo-n657/net/network/network.c" in host_with_subfolder.done("-n", "nn/hello").output
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from n6build.judge.own_blobs.board_record import read_ladder
 from programmer_stand_ins.board import make_desk
 
 from end_to_end.conftest import Project
-from end_to_end.test_real_boards import SETTINGS, console, scons, switch_off, switched_on
+from end_to_end.test_real_boards import SETTINGS, on_a_cable, scons
 
 CALL = ("backend=neural_art", "probe=virtual", "ladder")
 
@@ -35,8 +35,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     changed = bytearray(expected.read_bytes())
     changed[-1] ^= 1
     expected.write_bytes(bytes(changed))
-    differs = project.scons(*CALL)
-    assert differs.status == 2, differs.output
+    differs = project.scons(*CALL).refused()
     assert "N6-LADDER-001: rung pool fails: N6-RUN-005" in differs.output
     (pool,) = [rung for rung in NETWORKS if rung.name == "pool"]
     assert pool.tells in differs.output
@@ -47,8 +46,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     add = "site_scons/n6build/compile/neural_art/operators/add.py"
     project.replace(add, "Frames(Address(name), output.elements)", "Frames(Address(name), output.elements + 32)")
     project.replace(add, "port), output.elements)", "port), output.elements + 32)")
-    beyond = project.scons(*CALL)
-    assert beyond.status == 2, beyond.output
+    beyond = project.scons(*CALL).refused()
     assert (
         "rung sum fails: N6-LADDER-004: the guard behind buffer Add_0_out_0 was written: byte 0 at 0x" in beyond.output
     )
@@ -56,8 +54,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert result(project)["sum"] == "stopped"
     # The versions are those of another NPU.
     project.replace("firmware/runtime/ll_aton_npu.c", "!= units[i].expected", "== units[i].expected")
-    other = project.scons(*CALL)
-    assert other.status == 2, other.output
+    other = project.scons(*CALL).refused()
     assert "N6-LADDER-001: rung versions fails: N6-FW-061" in other.output
     assert VERSIONS.tells in other.output
     assert result(project)["versions"] == "stopped"
@@ -68,16 +65,10 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
     project: Project, tmp_path: Path
 ) -> None:
     desk = make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
-    with console(b"") as (theirs, ours):
-        desk.set(switched_on(desk, theirs))
-        try:
-            climbed = scons(project, desk, "backend=neural_art", "ladder", f"console={ours}")
-            reported = scons(project, desk, "field-report", f"console={ours}")
-        finally:
-            switch_off(desk)
-    assert climbed.status == 0, climbed.output
+    with on_a_cable(desk) as ours:
+        climbed = scons(project, desk, "backend=neural_art", "ladder", f"console={ours}").done()
+        scons(project, desk, "field-report", f"console={ours}").done()
     assert "settles nothing" not in climbed.output
-    assert reported.status == 0, reported.output
     record = read_ladder(project.root / "build/field/nucleo-n657-ladder.json")
     assert record is not None
     assert not record.virtual
@@ -101,8 +92,7 @@ def test_a_watchdog_gets_the_board_out_of_a_rung_that_hangs_it(project: Project)
     hangs = "for (volatile uint32_t i = 0u; i != 1u;) {\n    }\n    "
     project.replace("firmware/runtime/ll_aton_npu.c", starts, hangs + starts)
     project.replace("firmware/appli/n6_appli.c", "REQUEST_MS 60000u", "REQUEST_MS 2000u")
-    hung = project.scons(*CALL)
-    assert hung.status == 2, hung.output
+    hung = project.scons(*CALL).refused()
     assert "N6-LADDER-001: rung copy fails: N6-LINK-005: the board has restarted 3 times" in hung.output
     assert result(project)["copy"] == "stopped"
     assert result(project)["offset"] == "not reached"

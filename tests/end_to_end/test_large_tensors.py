@@ -54,8 +54,7 @@ def camera(tmp_path_factory: pytest.TempPathFactory) -> Project:
 # In every run: tests/run/test_comparison.py.
 @pytest.mark.slow
 def test_outputs_of_any_length_are_compared_whole(camera: Project) -> None:
-    result = camera.scons("model=camera", "probe=virtual", "flash", "run")
-    assert "2 of 2 outputs equal" in result.output, result.output
+    assert "2 of 2 outputs equal" in camera.done("model=camera", "probe=virtual", "flash", "run").output
 
 
 @pytest.mark.slow
@@ -64,5 +63,4 @@ def test_inputs_and_outputs_of_any_length_go_over_the_link(camera: Project, tmp_
     np.save(tmp_path / "mine.npy", np.load(folder / "inputs.npy")[::-1])
     np.save(tmp_path / "right.npy", np.load(folder / "expected.npy")[::-1])
     given = (f"inputs={tmp_path / 'mine.npy'}", f"expected={tmp_path / 'right.npy'}")
-    result = camera.scons("model=camera", "probe=virtual", *given, "flash", "run")
-    assert "2 of 2 outputs equal" in result.output, result.output
+    assert "2 of 2 outputs equal" in camera.done("model=camera", "probe=virtual", *given, "flash", "run").output

@@ -197,16 +197,6 @@ def test_the_supply_is_raised_for_the_highest_clock_of_the_discovery_kit(project
 
 
 @pytest.mark.slow
-@pytest.mark.built("model=keyword", "probe=virtual", "flash")
-def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Project) -> None:
-    project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
-    result = project.scons("model=keyword", "probe=virtual", "flash", "run", "runs=2")
-    assert result.status == 2
-    assert "N6-RUN-004" in result.output, result.output
-    assert "firmware/appli/n6_inference.c:" in result.output
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -222,9 +212,7 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
     ],
 )
 def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], error: str) -> None:
-    result = project.scons("model=keyword", "probe=virtual", *arguments, "run")
-    assert result.status == 2
-    assert error in result.output
+    assert error in project.scons("model=keyword", "probe=virtual", *arguments, "run").refused().output
 
 
 @pytest.mark.slow
@@ -240,8 +228,7 @@ def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:
     assert "Vector 0  no " in result.output
     outputs = np.load(project.root / "models/keyword/expected.npy")[[3, 1]]
     np.save(tmp_path / "right.npy", outputs)
-    compared = project.scons(*arguments, f"expected={tmp_path / 'right.npy'}")
-    assert "2 of 2 outputs equal" in compared.output, compared.output
+    assert "2 of 2 outputs equal" in project.done(*arguments, f"expected={tmp_path / 'right.npy'}").output
     np.save(tmp_path / "right.npy", outputs[:1])
     assert "N6-VEC-004" in project.scons(*arguments, f"expected={tmp_path / 'right.npy'}").output
     np.save(tmp_path / "mine.npy", rows[:, :10])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -50,23 +48,19 @@ def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(projec
     """
     pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
     for number in (1, 2):
-        result = project.done(*pairs, f"shard={number}/2")
-        assert "Matrix 1 of 1 passed" in result.output
+        assert "Matrix 1 of 1 passed" in project.done(*pairs, f"shard={number}/2").output
     (project.root / "n6build.yaml").write_text("matrix: {history: figures.jsonl, most_growth: {instructions: 1}}\n")
     parts = sorted((project.root / "build/matrix").glob("shard-*.json"))
-    command = [sys.executable, "-m", "n6build", "matrix-merge", *map(str, parts)]
-    environment = {**os.environ, "PYTHONPATH": str(project.root / "site_scons")}
-    merged = subprocess.run(command, cwd=project.root, env=environment, capture_output=True, text=True, check=True)
-    assert "Matrix 2 of 2 passed" in merged.stdout
+    merged = project.call(sys.executable, "-m", "n6build", "matrix-merge", *parts).done()
+    assert "Matrix 2 of 2 passed" in merged.output
     history = project.root / "figures.jsonl"
     (line,) = history.read_text().splitlines()
     before = json.loads(line) | {"commit": "0" * 40}
     before["figures"]["nucleo-n657/keyword"]["instructions"] //= 2
     history.write_text(f"{json.dumps(before)}\n{line}\n")
     project.change_one_weight("keyword")
-    result = project.scons(*pairs)
+    result = project.scons(*pairs).refused()
     assert [action for action in result.actions if action.startswith("Run")] == ["Run keyword/run.json"]
-    assert result.status == 2
     assert re.search(r"n6build.yaml:1: matrix.most_growth.instructions: error N6-MATRIX-006: .*keyword", result.output)
     assert "Matrix 2 of 2 passed" in result.output
 
@@ -77,8 +71,7 @@ def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project
     # The file's digest is no longer the one in model.yaml.
     path = project.root / "models/keyword/keyword.tflite"
     path.write_bytes(path.read_bytes() + b"\0")
-    result = project.scons(*PAIRS)
-    assert result.status == 2
+    result = project.scons(*PAIRS).refused()
     assert "Matrix 2 of 4 passed" in result.output
     assert result.output.count("broken") == 2
     failed = results(project)["nucleo-n657", "keyword"]

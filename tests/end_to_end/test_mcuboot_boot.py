@@ -18,7 +18,7 @@ from n6build.describe.hardware.program_places import fsbl_ram, program_script
 from trust.host_verifier import key_file
 from trust_build import SMALL
 
-from end_to_end.conftest import ROOT, Project
+from end_to_end.conftest import EQUAL, ROOT, Project
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,6 @@ BOOTUTIL = (
 )
 TINYCRYPT = "ecc ecc_dsa ecc_platform_specific sha256 utils"
 INCLUDES = ("boot/bootutil/include", "boot/bootutil/src", "ext/tinycrypt/lib/include", "ext/mbedtls-asn1/include")
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 
 
 @pytest.fixture

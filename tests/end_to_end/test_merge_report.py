@@ -25,8 +25,7 @@ def sizes_of(project: Project) -> list[dict[str, Any]]:
 # In every run: tests/report/test_merge.py.
 @pytest.mark.slow
 def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
-    result = project.done(*KEYWORD)
-    assert "Compared No comparison" in result.output
+    assert "Compared No comparison" in project.done(*KEYWORD).output
     base = project.root / "base.json"
     base.write_bytes((project.root / FOLDER / "merge_report.json").read_bytes())
     before = used(project, "Appli in RAM")
@@ -53,13 +52,9 @@ def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
 def test_a_base_that_is_none(project: Project) -> None:
     (project.root / FOLDER).mkdir(parents=True)
     (project.root / FOLDER / "sizes.json").write_text("{}")
-    own = project.scons(*KEYWORD, f"base={FOLDER}/sizes.json")
-    assert own.status == 2
-    assert "N6-SIZES-003" in own.output
+    assert "N6-SIZES-003" in project.scons(*KEYWORD, f"base={FOLDER}/sizes.json").refused().output
     (project.root / "base.json").write_text("{}")
-    refused = project.scons(*KEYWORD, "base=base.json")
-    assert refused.status == 2
-    assert "base.json: error N6-SIZES-001" in refused.output
+    assert "base.json: error N6-SIZES-001" in project.scons(*KEYWORD, "base=base.json").refused().output
 
 
 @pytest.mark.slow
@@ -73,7 +68,6 @@ def test_a_matrix_makes_one_comment_of_all(project: Project) -> None:
     assert "Compared No size has changed, build/matrix/merge_report.md" in result.output
     assert report.with_suffix(".md").read_text().count("<details>") == 2
     base.write_text("[]")
-    refused = project.scons(*pairs, "base=base.json")
-    assert refused.status == 2
+    refused = project.scons(*pairs, "base=base.json").refused()
     assert "N6-SIZES-001" in refused.output
     assert refused.actions == [], "refused before anything is built"

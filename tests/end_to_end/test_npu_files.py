@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from samples import sample
 from virtual_board.npu.test_real_network import picture
 
-from end_to_end.conftest import make_project
+from end_to_end.conftest import make_project, st_core
 
 BOARD = load_board("nucleo-n657")
 NETWORK = "reid-mobilenetv2-core-3.0"
@@ -35,8 +35,7 @@ FIRST_LABEL, INPUT, SIGNED, BYTES = 2, 0x342E_0000, 0x3432_0000, 256 * 128 * 3
 def nor(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the NOR file of a Nucleo with the network."""
     project = make_project(tmp_path_factory.mktemp("npu_files"))
-    environment = {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
-    project.done(f"model={sample(f'npu/{NETWORK}')}", "probe=virtual", "flash", **environment)
+    project.done(f"model={sample(f'npu/{NETWORK}')}", "probe=virtual", "flash", **st_core(sample("core/3.0")))
     return project.root / "build/virtual_board/nucleo-n657/nor.bin"
 
 

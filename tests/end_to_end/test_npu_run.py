@@ -25,17 +25,12 @@ from n6build.judge.npu.settings import Registers, UnitSettings
 from n6build.judge.npu.source_settings import epochs_of_source
 from samples import sample
 
-from end_to_end.conftest import Project, make_project
+from end_to_end.conftest import Project, make_project, st_core
 
 NETWORK = "reid-mobilenetv2-core-3.0"
 BUILT = f"build/nucleo-n657/{NETWORK}"
 BOARD = load_board("nucleo-n657")
 NPU = BOARD.soc.npu
-
-
-@pytest.fixture(scope="module")
-def environment() -> dict[str, str]:
-    return {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +43,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 # In every run: tests/run/test_npu_epochs.py, tests/npu/test_trace.py, test_neural_art.py (blobs of our own,
 # run).
 @pytest.mark.slow
-def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environment: dict[str, str]) -> None:
-    result = project.done(f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **environment)
+def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project) -> None:
+    result = project.done(
+        f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **st_core(sample("core/3.0"))
+    )
     # The console's table has the busiest epochs, in their order:
     rows = [int(row) for row in re.findall(r"^ {2} {1,3}(\d+)  .*\d  .*\| in ", result.output, re.MULTILINE)]
     assert rows == sorted(rows)
@@ -73,11 +70,11 @@ def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environ
     assert "Features of the NPU that this network uses" in page
     assert 'class="n6-npu"' in page
     # A second run gives the same trace.
-    project.done(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **environment)
+    project.done(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **st_core(sample("core/3.0")))
     assert (project.root / BUILT / "npu_trace.txt").read_text().splitlines() == trace
 
 
-def test_what_is_not_modelled_is_told_before_anything_boots(project: Project, environment: dict[str, str]) -> None:
+def test_what_is_not_modelled_is_told_before_anything_boots(project: Project) -> None:
     header = project.root / NETWORK / "reid_ecblobs.h"
     before = header.read_text()
     (blob,) = read_blobs(header)
@@ -91,7 +88,7 @@ def test_what_is_not_modelled_is_told_before_anything_boots(project: Project, en
     place = blob.at + pool.at + 1
     header.write_text(_with_word(before, place, lambda word: word & ~(15 << 2) | 12 << 2))
     try:
-        result = project.scons(f"model={NETWORK}", "probe=virtual", "flash", "run", **environment)
+        result = project.scons(f"model={NETWORK}", "probe=virtual", "flash", "run", **st_core(sample("core/3.0")))
     finally:
         header.write_text(before)
     assert result.status == 2
@@ -121,10 +118,9 @@ def test_what_structures_in_network_c_tell_is_what_st_s_runtime_writes(tmp_path:
 
     The register has this value when its epoch is computed.
     """
-    environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
     project = make_project(tmp_path)
     folder = sample("npu/yamnet-core-2.2")
-    project.done(f"model={folder}", "probe=virtual", "flash", **environment)
+    project.done(f"model={folder}", "probe=virtual", "flash", **st_core(sample("core/2.2")))
     trace = tmp_path / "trace"
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
     run_nor(find_emulator(BOARD.soc), NorBoot(nor, BOARD, npu=NpuFiles(trace=trace)), programs=[], stop=ends_run)
@@ -164,11 +160,9 @@ def written_settings(trace: list[str], numbers: list[int]) -> dict[int, tuple[Un
 
 
 @pytest.mark.slow
-def test_a_program_of_somebody_else_is_traced_too(
-    project: Project, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_program_of_somebody_else_is_traced_too(project: Project, tmp_path: Path) -> None:
     """The Appli is n6build's under another name, so its networks are unknown."""
-    project.done(f"model={NETWORK}", "build", **environment)
+    project.done(f"model={NETWORK}", "build", **st_core(sample("core/3.0")))
     shutil.copy(project.root / BUILT / "appli/appli.elf", tmp_path / "appli.elf")
     (weights,) = (project.root / BUILT).rglob("weights_xSPI2.bin")
     project.done(
@@ -179,7 +173,7 @@ def test_a_program_of_somebody_else_is_traced_too(
         "until=text:n6 done",
         "flash",
         "run",
-        **environment,
+        **st_core(sample("core/3.0")),
     )
     (trace,) = (project.root / "build").rglob("*foreign*/npu_trace.txt")
     lines = trace.read_text().splitlines()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from called import call
 
 from end_to_end.conftest import Project
 
@@ -50,9 +50,8 @@ def test_images_are_built_again_from_their_provenance_and_from_nothing_else(proj
     folder = project.root / "build/nucleo-n657/keyword"
 
     def verify() -> subprocess.CompletedProcess[str]:
-        tool = [sys.executable, "tools/verify_provenance.py", str(folder / "provenance.json")]
-        environment = {**os.environ, "HOME": str(project.home), "PYTHONPATH": str(project.root / "site_scons")}
-        return subprocess.run(tool, cwd=project.root, env=environment, capture_output=True, text=True, check=False)
+        tool = (sys.executable, "tools/verify_provenance.py", folder / "provenance.json")
+        return call(*tool, cwd=project.root, **project.environment)
 
     first = verify()
     assert (first.returncode, "Verified provenance.json, 5 files" in first.stdout) == (0, True), first.stderr

@@ -110,10 +110,8 @@ def test_inputs_without_pictures_have_boxes_in_pixels_of_the_input(shared: Proje
 def test_a_decoder_that_does_not_fit_ends_the_build_unless_it_is_waived(shared: Project) -> None:
     description = shared.root / "boxes/model.yaml"
     description.write_text(BOXES.replace("yolo_v8", "ssd"))
-    result = shared.scons("model=boxes", *RUN)
-    assert result.status == 2
+    result = shared.scons("model=boxes", *RUN).refused()
     assert "N6-CHECK-042" in result.output
     assert "decoder ssd needs 3 or 4 outputs, not 1; the outputs are" in result.output
-    assert "Traceback" not in result.output
     description.write_text(BOXES.replace("yolo_v8", "ssd") + "checks: {waive: {N6-CHECK-042: tried later}}\n")
     assert "Box" not in shared.done("model=boxes", *RUN).output

@@ -55,8 +55,7 @@ def test_float_in_board_out(project: Project) -> None:
     samples = np.load(project.root / "net/samples.npy")
     samples[17] *= 3
     np.save(project.root / "net/samples.npy", samples)
-    again = project.done(*RUN)
-    assert f"Quantise {INT8}" in again.output
+    assert f"Quantise {INT8}" in project.done(*RUN).output
     assert (project.root / INT8).read_bytes() != made
 
 
@@ -130,8 +129,7 @@ def test_the_mean_iou_of_float_int8_and_board_is_in_the_report(project: Project)
 def test_a_limit_that_is_missed_programs_nothing(project: Project) -> None:
     path = classifier().save(project.root / "net", 50)
     (project.root / "net/model.yaml").write_text(YAML.replace("sqnr_db: 20", "sqnr_db: 90"))
-    result = project.scons(*RUN)
-    assert result.status == 2
+    result = project.scons(*RUN).refused()
     assert "N6-QUANT-013: output 'classes' has " in result.output
     assert "less than 90" in (project.root / "build/quantised/net/accuracy.xml").read_text()
     assert not (project.root / "build/quantised/net/accuracy.json").exists()

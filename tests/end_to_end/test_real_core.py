@@ -11,12 +11,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from firmware_build import CPU, compiler
 from n6build.compile.device_headers import stand_in
 from samples import sample, sample_core
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project, st_core
 
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 VIRTUAL = ("backend=reference", "probe=virtual", "flash", "run")
 MODELS = ("keyword", "miniresnet", "anomaly")
 RELEASES = ("2.1", "2.2", "3.0", "4.0.0")
@@ -42,7 +42,7 @@ HEADERS = "apps/audio"
 
 
 def tree(release: str) -> dict[str, str]:
-    return {"STEDGEAI_CORE_DIR": str(sample_core(release)), "N6BUILD_CMSIS": str(sample(HEADERS))}
+    return st_core(sample_core(release))
 
 
 # In every run: test_a_network_of_st_s_compiler_runs_on_the_npu_of_the_virtual_board, which links it, too.
@@ -96,8 +96,7 @@ def test_st_s_loader_installs_several_models(release: str, project: Project) -> 
 )
 def test_headers_that_are_missing_are_said_first(headers: str, message: str, project: Project) -> None:
     environment = {**tree("3.0"), "N6BUILD_CMSIS": headers and str(sample(headers))}
-    result = project.scons("model=keyword", *VIRTUAL, **environment)
-    assert result.status == 2
+    result = project.scons("model=keyword", *VIRTUAL, **environment).refused()
     assert message in result.output
     assert "Compile" not in result.output
 
@@ -138,24 +137,9 @@ def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Pat
         *stand_in().defines,
     )
     folders = (*stand_in().folders, middleware / "Npu/ll_aton", *(middleware / "Npu/Devices").iterdir())
-    subprocess.run(
-        [
-            *(
-                "arm-none-eabi-gcc",
-                "-mcpu=cortex-m55",
-                "-mthumb",
-                "-mfloat-abi=hard",
-                "-std=gnu11",
-                "-mcmse",
-                "-w",
-                "-c",
-            ),
-            *(f"-D{define}" for define in defines),
-            *(f"-I{folder}" for folder in folders),
-            *(middleware / "Npu/ll_aton/ll_aton_reloc_network.c", "-o", tmp_path / "loader.o"),
-        ],
-        check=True,
-    )
+    flags = [*(f"-D{define}" for define in defines), *(f"-I{folder}" for folder in folders)]
+    files = (middleware / "Npu/ll_aton/ll_aton_reloc_network.c", "-o", tmp_path / "loader.o")
+    subprocess.run([compiler(), *CPU, "-std=gnu11", "-mcmse", "-w", "-c", *flags, *files], check=True)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ import pytest
 from n6build.describe.hardware.boards import load_board
 from trust.host_verifier import key_file
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
 BOARD = load_board("nucleo-n657")
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 
 
 def erase_behind_fsbl(nor: Path) -> None:

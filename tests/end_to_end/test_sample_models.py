@@ -50,5 +50,4 @@ def test_a_wake_word_runs_frame_by_frame(project: Project, tmp_path: Path) -> No
     inputs = tmp_path / "inputs.npy"
     np.save(inputs, np.random.default_rng(37).integers(-128, 128, (24, 1, 3, 40), np.int8))
     given = (f"model={sample('models/okay_nabu.tflite')}", f"inputs={inputs}")
-    result = project.done(*given, "probe=virtual", "flash", "run")
-    assert f"24 of 24 {BITS}" in result.output, result.output
+    assert f"24 of 24 {BITS}" in project.done(*given, "probe=virtual", "flash", "run").output

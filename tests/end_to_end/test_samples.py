@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 from samples import sample
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import Project, st_core
 
 DETECTION = "projects/STM32N6-GettingStarted-ObjectDetection"
 CUBE_MX = "projects/STM32N6Example"
 DK, NUCLEO = "stm32n6570-dk", "nucleo-n657"
-HEADERS = "apps/audio"
 
 
 @dataclass(frozen=True)
@@ -89,9 +88,10 @@ def folder_of(row: Row, tmp_path: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", list(ROWS.values()), ids=list(ROWS))
 def test_a_network_of_the_samples(row: Row, project: Project, tmp_path: Path) -> None:
-    environment = {"STEDGEAI_CORE_DIR": str(sample(row.core)), "N6BUILD_CMSIS": str(sample(HEADERS))}
     folder = folder_of(row, tmp_path)
-    result = project.scons(f"board={row.board}", f"model={folder}", "probe=virtual", "flash", "run", **environment)
+    result = project.scons(
+        f"board={row.board}", f"model={folder}", "probe=virtual", "flash", "run", **st_core(sample(row.core))
+    )
     assert row.ends in result.output, result.output
     assert (result.status == 0) == ("error" not in row.ends), result.output
     assert "Finding" not in result.output
@@ -103,9 +103,8 @@ def test_a_network_of_the_samples(row: Row, project: Project, tmp_path: Path) ->
 def test_values_that_saturate_are_told(project: Project, tmp_path: Path) -> None:
     """A channel of the SSD needs more than 16 bits (ARITH3 in epoch 12)."""
     row = ROWS["SSD, Core 2.1"]
-    environment = {"STEDGEAI_CORE_DIR": str(sample(row.core)), "N6BUILD_CMSIS": str(sample(HEADERS))}
     given = (f"model={folder_of(row, tmp_path)}", f"board={row.board}", "probe=virtual", "flash", "run", "report")
-    result = project.done(*given, **environment)
+    result = project.done(*given, **st_core(sample(row.core)))
     (line,) = re.findall(r"^ {4}12  .*", result.output.partition("NPU epoch that saturated")[2], re.MULTILINE)
     assert line.split()[-6:-3] == ["ARITH3", "47", "16"]
     assert "N6-CHECK-041" in result.output

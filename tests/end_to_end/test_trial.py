@@ -30,7 +30,16 @@ from trust.host_verifier import key_file
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import FAULTS, HANGS, MASKED, RESETS, put_code
-from end_to_end.test_reloc import application, board_folder, images_of, new_test, states_of_a_cut, update_of
+from end_to_end.test_reloc import (
+    application,
+    board_folder,
+    images_of,
+    new_test,
+    program,
+    reader,
+    states_of_a_cut,
+    update_of,
+)
 
 BOARD = load_board("nucleo-n657")
 ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "slots=2", "trial=on")
@@ -92,10 +101,7 @@ def new_model(project: Project, folder: Path, code: bytes) -> Update:
 
 
 def put_new_model(project: Project, folder: Path, code: bytes) -> None:
-    with (folder / "nor.bin").open("r+b") as nor:
-        for address, data in images_of(new_model(project, folder, code)):
-            nor.seek(address - BOARD.nor.base)
-            nor.write(data)
+    program(folder, images_of(new_model(project, folder, code)))
 
 
 @pytest.mark.slow
@@ -103,8 +109,7 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
     board = project.root / "boards/nucleo-n657/board.yaml"
     text = board.read_text()
     board.write_text(text[: text.index("trial:")] + text[text.index("pools:") :])
-    result = project.scons(*ARGUMENTS, "build")
-    assert result.status == 2
+    result = project.scons(*ARGUMENTS, "build").refused()
     assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no journal in flash for the state of models" in result.output
 
 
@@ -112,18 +117,10 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
 def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> None:
     """The build is refused before anything is built."""
     (project.root / "mine.bin").write_bytes(bytes(70_000))
-    result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build")
-    assert result.status == 2
+    result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build").refused()
     assert result.actions == []
     what = "has 70000 bytes for 0x70DF0000, where the firmware has its journal of trials"
     assert f"mine.bin: error N6-TRIAL-002: {what}" in result.output
-
-
-@pytest.fixture
-def folder(built: Project, tmp_path: Path) -> Path:
-    """Return the folder of a board with the old model."""
-    shutil.copytree(board_folder(built), tmp_path / "board")
-    return tmp_path / "board"
 
 
 TIMES = [f"start={start} of={STARTS}" for start in range(1, STARTS + 1)]
@@ -197,18 +194,23 @@ def cuts(project: Project, before: Path, tmp_path: Path) -> Iterator[tuple[int, 
         yield cut, board
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("code", "ends", "writes"),
+    ("code", "is_full", "ends", "writes"),
     [
         # The writes are its starts and its failure.
-        pytest.param(RESETS, OLD, STARTS + 1, id="resets", marks=pytest.mark.slow),
+        pytest.param(RESETS, False, OLD, STARTS + 1, id="resets"),
         # The writes are its start and its confirmation.
-        pytest.param(b"", NEW, 2, id="works", marks=pytest.mark.slow),
+        pytest.param(b"", False, NEW, 2, id="works"),
+        # A third write erases the older copy.
+        pytest.param(b"", True, NEW, 3, id="works, with a full journal"),
     ],
 )
 def test_the_power_goes_in_every_write_of_the_journal(
-    code: bytes, ends: str, writes: int, built: Project, folder: Path, tmp_path: Path
+    code: bytes, is_full: bool, ends: str, writes: int, built: Project, folder: Path, tmp_path: Path
 ) -> None:
+    if is_full:
+        fill_journal(folder)
     put_new_model(built, folder, code)
     tried = 0
     for _, board in cuts(built, folder, tmp_path):
@@ -220,34 +222,23 @@ def test_the_power_goes_in_every_write_of_the_journal(
 def fill_journal(board: Path) -> None:
     """Fill the journal's first copy, so that the next record erases the second copy."""
     assert BOARD.trial is not None
-    with (board / "nor.bin").open("r+b") as nor:
-        start = BOARD.trial.journal.address - BOARD.nor.base
-        nor.seek(start)
-        written = len(nor.read(COPY).rstrip(b"\xff")) // RECORD
-        nor.seek(start + (written - 1) * RECORD)
-        newest = bytearray(nor.read(RECORD))
-        for _ in range(written, COPY // RECORD):
-            (sequence,) = struct.unpack_from("<I", newest, WORD)
-            struct.pack_into("<I", newest, WORD, sequence + 1)
-            struct.pack_into("<I", newest, RECORD - WORD, zlib.crc32(newest[:-WORD]))
-            nor.write(newest)
+    start = BOARD.trial.journal.address
+    written = reader(board)(start, COPY).rstrip(b"\xff")
+    newest = bytearray(written[-RECORD:])
+    for place in range(len(written), COPY, RECORD):
+        seal_as_next(newest)
+        program(board, [(start + place, bytes(newest))])
 
 
-@pytest.mark.slow
-def test_the_power_goes_in_every_write_of_a_full_journal(built: Project, folder: Path, tmp_path: Path) -> None:
-    """One of the writes erases the older copy."""
-    fill_journal(folder)
-    put_new_model(built, folder, b"")
-    tried = 0
-    for _, board in cuts(built, folder, tmp_path):
-        assert runs(boot(built, board)) == NEW
-        tried += 1
-    assert tried == 3
+def seal_as_next(record: bytearray) -> None:
+    """Give a record the next number, and its checksum."""
+    struct.pack_into("<I", record, WORD, struct.unpack_from("<I", record, WORD)[0] + 1)
+    struct.pack_into("<I", record, RECORD - WORD, zlib.crc32(record[:-WORD]))
 
 
 @pytest.mark.slow
 def test_the_power_goes_at_every_sector_of_an_update(built: Project, folder: Path) -> None:
-    for name, complete in states_of_a_cut(new_model(built, folder, b""), folder / "nor.bin"):
+    for name, complete in states_of_a_cut(new_model(built, folder, b""), folder):
         assert runs(boot(built, folder)) == (NEW if complete else OLD), name
 
 
@@ -278,15 +269,8 @@ def with_code(image: bytes, code: bytes) -> bytes:
 def put_appli(folder: Path, image: bytes) -> AppliUpdate:
     """Program an Appli as `scons flash` does."""
     assert BOARD.trial is not None
-    with (folder / "nor.bin").open("r+b") as nor:
-
-        def read(address: int, size: int) -> bytes:
-            nor.seek(address - BOARD.nor.base)
-            return nor.read(size)
-
-        update = plan_appli(image, SLOTS, BOARD.trial, read, "appli_image.bin")
-        nor.seek(update.address - BOARD.nor.base)
-        nor.write(update.stored)
+    update = plan_appli(image, SLOTS, BOARD.trial, reader(folder), "appli_image.bin")
+    program(folder, [(update.address, update.stored)])
     return update
 
 
@@ -319,18 +303,14 @@ def test_an_appli_that_does_not_work_leads_back_to_the_old_one(
 def forge_failures(folder: Path) -> None:
     """Write a record of the journal that gives up all images, as an attacker."""
     assert BOARD.trial is not None
-    with (folder / "nor.bin").open("r+b") as nor:
-        start = BOARD.trial.journal.address - BOARD.nor.base
-        nor.seek(start)
-        newest = bytearray(nor.read(COPY).rstrip(b"\xff")[-RECORD:])
-        for entry in range(trial_journal.ENTRIES):
-            at = trial_journal.RECORD.offset_of("entries") + entry * trial_journal.ENTRY.size
-            if any(newest[at : at + trial_journal.ENTRY.size]):
-                struct.pack_into("<H", newest, at + trial_journal.ENTRY.offset_of("state"), State.FAILED)
-        struct.pack_into("<I", newest, WORD, struct.unpack_from("<I", newest, WORD)[0] + 1)
-        struct.pack_into("<I", newest, RECORD - WORD, zlib.crc32(newest[:-WORD]))
-        nor.seek(start + COPY - RECORD)
-        nor.write(newest)
+    start = BOARD.trial.journal.address
+    newest = bytearray(reader(folder)(start, COPY).rstrip(b"\xff")[-RECORD:])
+    for entry in range(trial_journal.ENTRIES):
+        at = trial_journal.RECORD.offset_of("entries") + entry * trial_journal.ENTRY.size
+        if any(newest[at : at + trial_journal.ENTRY.size]):
+            struct.pack_into("<H", newest, at + trial_journal.ENTRY.offset_of("state"), State.FAILED)
+    seal_as_next(newest)
+    program(folder, [(start + COPY - RECORD, bytes(newest))])
 
 
 def test_a_forged_record_does_not_stop_the_board(built: Project, folder: Path) -> None:
@@ -372,8 +352,7 @@ def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Pro
     # This Appli never ends, and n6build has no record of it.
     update = put_appli(board_folder(project), with_code(appli_image(project), MASKED + HANGS))
     assert (update.letter, update.revision) == ("a", 2)
-    third = project.scons(*ARGUMENTS, "mode=no-flash", "run")
-    assert third.status == 2
+    third = project.scons(*ARGUMENTS, "mode=no-flash", "run").refused()
     why = "the board rejects the Appli in slot a, N6-FW-080 started on trial and was not confirmed; slot b runs"
     assert f"N6-RUN-013: {why}" in third.output, third.output
 
@@ -421,15 +400,15 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     assert "its FSBL programs the fuses of word 60, and no release with a counter below 2 starts" in first.output
     # Only the start after its confirmation counts.
     assert not fuses.exists()
-    program = project.root / "build/nucleo-n657-trust-code"
-    image = (program / "keyword-reloc/appli_image.bin").read_bytes()
+    built = project.root / "build/nucleo-n657-trust-code"
+    image = (built / "keyword-reloc/appli_image.bin").read_bytes()
     folder = board_folder(project)
 
     def start(board: Board) -> RunResult:
         boot = NorBoot(
             folder / "nor.bin", board, keeps_writes=True, fuses=None if board.fuses != BOARD.fuses else fuses
         )
-        elves = [program / "fsbl/fsbl.elf"]
+        elves = [built / "fsbl/fsbl.elf"]
         return run_nor(find_emulator(BOARD.soc), boot, programs=elves, stop=lambda line: line.startswith(ENDS))
 
     assert "n6 fsbl counter 0 -> 2" in start(BOARD).lines
@@ -439,9 +418,7 @@ def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: 
     assert (started(altered), trials(altered)) == (["a revision=0"], [])
     assert "n6 fsbl appli slot=b refused N6-FW-091" in "\n".join(altered.lines)
     # The same Appli is copied to slot B. Its signature is whole, so it is tried.
-    with (folder / "nor.bin").open("r+b") as nor:
-        nor.seek(SLOTS[1].address - BOARD.nor.base)
-        nor.write(stored_appli(image, 5))
+    program(folder, [(SLOTS[1].address, stored_appli(image, 5))])
     whole = start(BOARD)
     assert started(whole) == ["b revision=5"]
     # Whatever the journal says, the newest signed one is started in the end.

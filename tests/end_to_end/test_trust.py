@@ -36,10 +36,9 @@ from n6build.place.reloc.slots import pack_trailer, read_trailer, trailer_offset
 from n6build.place.trust.encryption import read_key
 from trust.host_verifier import key_file
 
-from end_to_end.conftest import Project
+from end_to_end.conftest import EQUAL, Project
 
 BOARD = load_board("nucleo-n657")
-EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 ERASED = 0xFF
 _WORD = struct.Struct("<I")
 # A change gets the NOR's content.
@@ -137,15 +136,13 @@ def vectors_of(plan: MemoryPlan) -> tuple[int, int]:
 
 def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Project) -> None:
     options = signed(project, "loader=reloc", "split=1", "slots=2", "trust=full", "trust_counter=1")
-    first = project.scons(*options, "flash", "run")
-    assert EQUAL in first.output, first.output
+    assert EQUAL in project.done(*options, "flash", "run").output
     again = project.scons(*options, "build")
     assert again.actions == [], again.output
     assert_no_private_key(project)
     # An update keeps its digests when it gets its revision, and so does the unchanged file.
     project.change_one_weight("keyword")
-    update = project.scons(*options, "flash-model")
-    assert "written to slot b as revision 1" in update.output, update.output
+    assert "written to slot b as revision 1" in project.done(*options, "flash-model").output
     folder = project.root / "build/nucleo-n657-trust-full/keyword-reloc"
     plan = read_plan(folder / "memory_plan.json")
     a, b = plan.models[0].slots
@@ -197,27 +194,18 @@ def test_a_board_changes_from_one_release_to_the_next_with_its_appli(stride: int
     unfinished = bytearray(newer)
     unfinished[applis[0]] = older[applis[0]]
     unfinished[journal_of()] = older[journal_of()]
-    before = says(project, replaced_by(bytes(unfinished)))
+    before = says(project, put(BOARD.nor.base, bytes(unfinished)))
     assert "n6 model keyword slot=a refused N6-FW-095 altered, or of another release" in before, before
     assert "slot=b revision=1" in before
     for state, is_whole in [*interrupted(older, newer)][::stride]:
-        said = says(project, replaced_by(state))
+        said = says(project, put(BOARD.nor.base, state))
         assert ("slot=a revision=2" if is_whole else "slot=b revision=1") in said, said
         assert "n6 done" in said, said
     alone = bytearray(older)
     alone[applis[0]] = newer[applis[0]]
-    rejected = says(project, replaced_by(bytes(alone)))
+    rejected = says(project, put(BOARD.nor.base, bytes(alone)))
     assert rejected.count("refused N6-FW-095") == 2, rejected
     assert "error N6-FW-056" in rejected
-
-
-def replaced_by(content: bytes) -> Change:
-    """Replace all flash contents."""
-
-    def change(nor: bytearray) -> None:
-        nor[:] = content
-
-    return change
 
 
 def interrupted(older: bytes, newer: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -277,8 +265,7 @@ def assert_no_private_key(project: Project) -> None:
 def test_swapped_weights_of_a_linked_network_are_refused_by_full_alone(profile: str, project: Project) -> None:
     for level in ("full", "code"):
         options = signed(project, f"profile={profile}", f"trust={level}")
-        result = project.scons(*options, "flash", "run")
-        assert EQUAL in result.output, result.output
+        assert EQUAL in project.done(*options, "flash", "run").output
         suffix = "" if profile == "extflash" else f"-{profile}"
         plan = read_plan(project.root / f"build/nucleo-n657-trust-{level}/keyword{suffix}/memory_plan.json")
         image = plan.images[0]
@@ -368,9 +355,8 @@ def add_variant(project: Project) -> None:
     project.change_one_weight("variant")
 
 
-def put(address: int, image: Path) -> Change:
-    """Program an image, as an attacker who can write to the flash does."""
-    data = image.read_bytes()
+def put(address: int, data: bytes) -> Change:
+    """Write to the flash, as an attacker does who can."""
 
     def change(nor: bytearray) -> None:
         nor[at(address) : at(address) + len(data)] = data
@@ -382,19 +368,18 @@ def test_weights_of_a_model_with_equal_code_are_refused(project: Project) -> Non
     add_variant(project)
     options = signed(project, "trust=full", "model=variant")
     project.done(*options, "build")
-    result = project.scons(*options, "model=keyword", "flash", "run")
-    assert EQUAL in result.output, result.output
+    assert EQUAL in project.done(*options, "model=keyword", "flash", "run").output
     own, other = (project.root / f"build/nucleo-n657-trust-full/{name}" for name in ("keyword", "variant"))
     assert code_of(own) == code_of(other)
     plan = read_plan(own / "memory_plan.json")
-    weights = put(plan.images[0].source, other / "weights_xSPI2.bin")
+    weights = put(plan.images[0].source, (other / "weights_xSPI2.bin").read_bytes())
     assert "error N6-FW-095" in says(project, weights)
     # New weights of the same model are another release, with its own Appli.
     project.change_one_weight("keyword")
     project.done(*options, "model=keyword", "build")
-    update = put(plan.images[0].source, own / "weights_xSPI2.bin")
+    update = put(plan.images[0].source, (own / "weights_xSPI2.bin").read_bytes())
     assert "error N6-FW-095" in says(project, update)
-    appli = put(BOARD.slots.appli.address, own / "appli_image.bin")
+    appli = put(BOARD.slots.appli.address, (own / "appli_image.bin").read_bytes())
     updated = says(project, update, more=appli)
     assert "n6 done" in updated, updated
     # If a command signs with the same key, only the image is made again.

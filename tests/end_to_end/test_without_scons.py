@@ -30,8 +30,7 @@ def empty(tmp_path: Path) -> Path:
 
 
 def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(project: Project) -> None:
-    first = n6build(project, "build", MODEL)
-    assert first.status == 0, first.output
+    first = n6build(project, "build", MODEL).done()
     assert len(first.actions) > 20
     tables = json.loads(n6build(project, "build", "check", MODEL, "--json").output)
     assert {name: {*each} for name, each in tables.items()} == {"build": {"sizes", "checks"}, "check": {"checks"}}
@@ -82,8 +81,7 @@ def test_an_altered_output_and_one_that_is_missing_are_made_again(project: Proje
 def test_a_folder_of_somebody_boots_its_own_model(project: Project, empty: Path) -> None:
     (empty / "net.tflite").write_bytes((project.root / "models/keyword/keyword.tflite").read_bytes())
     words = ("flash", "run", "--model", "net.tflite", "probe=virtual")
-    result = n6build(project, *words, folder=empty)
-    assert result.status == 0, result.output
+    result = n6build(project, *words, folder=empty).done()
     assert "Result 2 of 2 outputs equal the reference interpreter bit for bit" in result.output
     assert n6build(project, "flash", *words[2:], folder=empty).actions == []
     assert not (project.root / "build").exists()
@@ -94,14 +92,12 @@ def test_a_written_plan_is_the_one_of_scons(project: Project) -> None:
     assert (written.status, written.output) == (0, "")
     assert project.scons("plan", "network", MODEL).status == 0
     assert (project.root / "deep/plan.json").read_bytes() == (project.root / "build/plan.json").read_bytes()
-    shown = n6build(project, "plan", "network", MODEL)
-    assert "In all 1 of 1 steps to do" in shown.output
+    assert "In all 1 of 1 steps to do" in n6build(project, "plan", "network", MODEL).output
     assert json.loads((project.root / "build/plan.json").read_text())["goals"].keys() == {"network"}
 
 
 def test_an_error_is_in_the_build_folder_as_with_scons(project: Project, empty: Path) -> None:
-    result = n6build(project, "flash", MODEL, folder=empty)
-    assert result.status == 2
+    result = n6build(project, "flash", MODEL, folder=empty).refused()
     assert "error N6-FLASH-010" in result.output
     assert "probe=virtual" in result.output
     assert "scons" not in result.output
@@ -112,9 +108,7 @@ def test_an_error_is_in_the_build_folder_as_with_scons(project: Project, empty: 
 
 def test_lists_need_no_compiler_and_write_nothing(project: Project, empty: Path) -> None:
     for command, word in (("boards", "nucleo-n657"), ("models", "keyword"), ("doctor", "missing arm-none-eabi-gcc")):
-        result = n6build(project, command, folder=empty, PATH="/nowhere")
-        assert result.status == 0, result.output
-        assert word in result.output
+        assert word in n6build(project, command, folder=empty, PATH="/nowhere").done().output
     assert list(empty.iterdir()) == []
 
 
@@ -135,9 +129,7 @@ def test_boards_and_models_of_the_folder_come_before_those_of_n6build(project: P
     described = empty / "models/mine/model.yaml"
     described.write_text(described.read_text().replace("name: anomaly", "name: mine"))
     words = ("flash", "run", "board=bench-n6", "model=mine", "probe=virtual")
-    result = n6build(project, *words, folder=empty)
-    assert result.status == 0, result.output
-    assert "outputs equal the reference interpreter bit for bit" in result.output
+    assert "outputs equal the reference interpreter bit for bit" in n6build(project, *words, folder=empty).done().output
     assert (empty / "build/bench-n6/mine/run.json").is_file()
     assert n6build(project, "flash", *words[2:], folder=empty).actions == []
     assert " bench-n6 " in n6build(project, "boards", folder=empty).output

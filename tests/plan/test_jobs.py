@@ -99,6 +99,11 @@ def test_the_jobserver_of_a_real_make(tmp_path: Path, plus: str, said: str) -> N
     assert result.stdout == f"{said}\n", result.stderr
 
 
+def build(*steps: Step) -> None:
+    site = local_site(Path("build"), {"PATH": os.environ["PATH"]})
+    execute(make_plan(steps), [step.name for step in steps], site)
+
+
 def _step(number: int, *command: str) -> Step:
     return Step(verb="Make", stage="test", outputs=(f"build/{number}",), command=command)
 
@@ -114,15 +119,12 @@ def test_a_build_has_no_more_steps_at_a_time_than_slots(
     (tmp_path / "now").mkdir()
     script = "mkdir now/$$; ls now | wc -l >> most; sleep 0.1; rmdir now/$$; : > $0"
     steps = [_step(number, "sh", "-c", script, f"build/{number}") for number in range(6)]
-    execute(make_plan(steps), [step.name for step in steps], local_site(Path("build"), {"PATH": os.environ["PATH"]}))
+    build(*steps)
     assert max(map(int, (tmp_path / "most").read_text().split())) == 2
     assert os.read(handle, 9) == b"+"
     os.write(handle, b"-")
     with pytest.raises(N6Error, match="N6-STEP-010"):
-        failing = [_step(number, "sh", "-c", "sleep 0.1; exit 1") for number in (7, 8, 9)]
-        execute(
-            make_plan(failing), [step.name for step in failing], local_site(Path("build"), {"PATH": os.environ["PATH"]})
-        )
+        build(*(_step(number, "sh", "-c", "sleep 0.1; exit 1") for number in (7, 8, 9)))
     assert os.read(handle, 9) == b"-"
 
 
@@ -137,5 +139,5 @@ def test_a_build_that_waits_for_a_token_takes_it_when_another_job_ends(
     first = _step(1, "sh", "-c", "while [ ! -f second ]; do sleep 0.05; done; : > build/1")
     second = _step(2, "sh", "-c", ": > second; : > build/2")
     threading.Timer(0.3, lambda: os.write(handle, b"+")).start()
-    execute(make_plan([first, second]), ["build/1", "build/2"], local_site(Path("build"), {"PATH": os.environ["PATH"]}))
+    build(first, second)
     assert os.read(handle, 9) == b"+"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from file_times import write_with_old_time
 from n6build.base.errors import N6Error
 from n6build.base.files import read_text, write_atomically
 from n6build.engine.closure import Code, library_code
@@ -107,10 +108,7 @@ def test_nothing_is_done_twice() -> None:
 
 
 def with_old_times(name: str) -> None:
-    path = Path(name)
-    found, text = path.stat(), path.read_text()
-    path.write_text(text.swapcase())
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    write_with_old_time(Path(name), Path(name).read_text().swapcase())
 
 
 def without_compilation() -> None:

@@ -319,9 +319,7 @@ class Build:
 
     def built(self, *arguments: str) -> list[str]:
         """Return the actions of a build that succeeds."""
-        result = self.scons(*arguments)
-        assert result.status == 0, result.output
-        return result.actions
+        return self.scons(*arguments).done().actions
 
     def made(self) -> dict[str, str]:
         """Return the digests of all files below build/<board>."""
@@ -335,21 +333,10 @@ class Build:
         aside = self.root / "build.aside"
         (self.root / "build").rename(aside)
         try:
-            result = subprocess.run(
-                [sys.executable, HERE / "clean_build.py", self.memo, *(arguments or self.kind.arguments)],
-                cwd=self.root,
-                env={
-                    **self.kind.environment(self.project),
-                    "HOME": str(self.project.home),
-                    "PYTHONPATH": str(self.root / "site_scons"),
-                },
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
-            assert result.returncode == 0, result.stdout
+            # Its cache is its own.
+            environment = {**self.kind.environment(self.project), "XDG_CACHE_HOME": str(self.project.home / ".cache")}
+            words = (str(self.memo), *(arguments or self.kind.arguments))
+            self.project.call(sys.executable, HERE / "clean_build.py", *words, folder=None, **environment).done()
             return self.made()
         finally:
             shutil.rmtree(self.root / "build")

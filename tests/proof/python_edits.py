@@ -124,16 +124,8 @@ EDITS = (
     *edits(
         "quantised",
         "build/quantised/float/net_int8.onnx",
-        (
-            "compile/quantise/quantise_onnx.py",
-            "smaller = _TYPES[settings.activations], False",
-            "smaller = _TYPES[settings.activations], True",
-        ),
-        (
-            "compile/quantise/calibration.py",
-            "for sample in samples():\n            calib",
-            "for sample in [*samples()][:-9]:\n            calib",
-        ),
+        ("compile/quantise/quantise_onnx.py", "[settings.activations], False", "[settings.activations], True"),
+        ("compile/quantise/calibration.py", "samples():\n            calib", "[*samples()][:-9]:\n            calib"),
         ("compile/quantise/float_model.py", "LEAST_OPSET = 13", "LEAST_OPSET = 14"),
     ),
     *edits(
@@ -168,16 +160,8 @@ EDITS = (
             "    epoch.link(stream, unit, 1)\n    epoch.link(given, unit)\n",
         ),
         ("compile/neural_art/hardware_epoch.py", "READ_AHEAD = 64", "READ_AHEAD = 128"),
-        (
-            "compile/neural_art/operators/averages.py",
-            '"AVERAGE_POOL_2D", "average_pool_2d"',
-            '"AVERAGE_POOL_2D", "another"',
-        ),
-        (
-            "compile/neural_art/operators/fully_connected.py",
-            '"FULLY_CONNECTED", "fully_connected"',
-            '"FULLY_CONNECTED", "another"',
-        ),
+        ("compile/neural_art/operators/averages.py", '"average_pool_2d"', '"another"'),
+        ("compile/neural_art/operators/fully_connected.py", '"fully_connected"', '"another"'),
         ("compile/neural_art/backend.py", "Range(1, 64)] = 1.5", "Range(1, 64)] = 6.0"),
         ("compile/neural_art/program.py", "INTERVAL = 100", "INTERVAL = 101"),
         ("compile/neural_art/registers.py", "gate.bit + index", "gate.bit + index + 1"),
@@ -216,21 +200,13 @@ EDITS = (
     # Headers and linker scripts.
     *alone(
         f"{BOARD}/include/n6_soc_system.h",
-        (
-            "describe/hardware/soc.py",
-            "((1 << (high - low + 1)) - 1) << low",
-            "((1 << (high - low + 1)) - 1) << low | 1",
-        ),
+        ("describe/hardware/soc.py", "(1 << (high - low + 1)) - 1) << low", "(1 << (high - low + 1)) - 1) << low | 1"),
         ("describe/hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4'),
         ("describe/hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"'),
     ),
     *alone(
         f"{BOARD}/include/n6_boot_header.h",
-        (
-            "base/c_format.py",
-            'return self.header.upper().replace(".", "_")',
-            'return self.header.upper().replace(".", "__")',
-        ),
+        ("base/c_format.py", 'self.header.upper().replace(".", "_")', 'self.header.upper().replace(".", "__")'),
         ("describe/formats/boot_header.py", '"with its padding extension"', '"with its padding"'),
     ),
     *alone(
@@ -239,11 +215,7 @@ EDITS = (
     ),
     *alone(
         f"{BOARD}/include/n6_soc_memories.h",
-        (
-            "base/yaml_tree.py",
-            "yaml.compose(_Named(text, file)",
-            'yaml.compose(_Named(text.replace("ITCM", "ITCM0"), file)',
-        ),
+        ("base/yaml_tree.py", "_Named(text, file)", '_Named(text.replace("ITCM", "ITCM0"), file)'),
     ),
     *alone(
         f"{BOARD}/include/n6_soc_cpu.h",
@@ -252,11 +224,7 @@ EDITS = (
     *alone(
         f"{BOARD}/include/n6_board_nor.h",
         ("describe/hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |"),
-        (
-            "describe/hardware/board_header.py",
-            "dummy_cycles=commands.dummy.chosen",
-            "dummy_cycles=commands.dummy.chosen + 1",
-        ),
+        ("describe/hardware/board_header.py", "commands.dummy.chosen", "commands.dummy.chosen + 1"),
         ("describe/hardware/board.py", "return -(-self.clock.xspi_source_hz // limit)", "return 2"),
         ("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"'),
         (
@@ -282,11 +250,7 @@ EDITS = (
     ),
     *alone(
         f"{BOARD}/include/n6_board_clock.h",
-        (
-            "describe/hardware/boards.py",
-            "clock=soc.clock(described.clock_profile or described.max_speed)",
-            'clock=soc.clock("hsi")',
-        ),
+        ("describe/hardware/boards.py", "clock(described.clock_profile or described.max_speed)", 'clock("hsi")'),
     ),
     *of_fsbl("fsbl/fsbl.ld", ("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"')),
     *of_board(
@@ -307,18 +271,10 @@ EDITS = (
             "strides, dilations = (options.stride_h + 1,",
         ),
         ("compile/reference/ranges.py", "output.zero_point + int(rounded)", "output.zero_point + 1 + int(rounded)"),
-        (
-            "compile/reference/paddings.py",
-            "return tensor.quantisation.zero_point if",
-            "return tensor.quantisation.zero_point + 1 if",
-        ),
+        ("compile/reference/paddings.py", "tensor.quantisation.zero_point if", "tensor.quantisation.zero_point + 1 if"),
         ("compile/reference/operators/sums.py", "_LEFT_SHIFT_INT16 = 20,", "_LEFT_SHIFT_INT16 = 19,"),
         ("compile/reference/operators/conv_2d.py", "Scratch(2 * column", "Scratch(3 * column"),
-        (
-            "compile/reference/operators/quantize.py",
-            '"zero_point": given.zero_point',
-            '"zero_point": -given.zero_point',
-        ),
+        ("compile/reference/operators/quantize.py", '"zero_point": given.', '"zero_point": -given.'),
         ("compile/reference/operators/pools.py", '"MaxPool2D"', '"MaxPool"'),
         ("compile/reference/operators/softmax.py", "options(float) * required", "options(float) / 2 * required"),
     ),
@@ -342,11 +298,7 @@ EDITS = (
         ("compile/reference/packing.py", "offset = 0\n", "offset = 256\n"),
         ("compile/reference/liveness.py", "ALIGNMENT = 32", "ALIGNMENT = 128"),
         ("compile/reference/network_sources.py", "_READ_AHEAD = 64", "_READ_AHEAD = 96"),
-        (
-            "compile/memory_pools.py",
-            "return tuple(pool for pool in pools if",
-            "return tuple(pool for pool in pools[::-1] if",
-        ),
+        ("compile/memory_pools.py", "return tuple(pool for pool in pools", "return tuple(pool for pool in pools[::-1]"),
     ),
     *network(
         "network_c_info.json",
@@ -358,11 +310,7 @@ EDITS = (
     ),
     *network(
         "network_atonbuf.xSPI2.raw",
-        (
-            "compile/reference/fixed_point.py",
-            "math.floor(mantissa * 2**31 + 0.5)",
-            "math.floor(mantissa * 2**31 + 2.5)",
-        ),
+        ("compile/reference/fixed_point.py", "floor(mantissa * 2**31 + 0.5)", "floor(mantissa * 2**31 + 2.5)"),
     ),
     *network(
         "network_generate_report.txt",
@@ -376,11 +324,7 @@ EDITS = (
         ("place/memory_plan/build_plan.py", "if port.own", "if not port.own"),
         ("place/memory_plan/board_memory.py", "        soc.cache_line,", "        2 * soc.cache_line,"),
         ("place/memory_plan/images.py", "signature=signature,", "signature=signature ^ 1,"),
-        (
-            "compile/artifacts/c_info_reader.py",
-            'used_bytes=pool["used_size_bytes"].count()',
-            'used_bytes=pool["used_size_bytes"].count() + 32',
-        ),
+        ("compile/artifacts/c_info_reader.py", '["used_size_bytes"].count()', '["used_size_bytes"].count() + 32'),
         ("compile/artifacts/network_c.py", "suffix=name,", 'suffix=name + "x",'),
     ),
     *alone(
@@ -389,11 +333,7 @@ EDITS = (
     ),
     *linked(
         "n6_pools.ld",
-        (
-            "place/memory_plan/plan_tables.py",
-            "external regions of {plan.application}.",
-            "outer regions of {plan.application}.",
-        ),
+        ("place/memory_plan/plan_tables.py", "external regions of {plan.", "outer regions of {plan."),
     ),
     *alone(
         f"{LINKED}/network_app/app_config.h",
@@ -409,11 +349,7 @@ EDITS = (
     *alone(f"{LINKED}/network/network.c", ("compile/ll_aton.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)')),
     *alone(
         f"{BOARD}/include/n6_board_slots.h",
-        (
-            "base/size_text.py",
-            "return int(match[1]) * _UNITS[match[2]]",
-            'return int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
-        ),
+        ("base/size_text.py", "_UNITS[match[2]]", '_UNITS[match[2]] - (0x10000 if text == "48M" else 0)'),
         ("base/yaml_schema.py", "value = size\n", 'value = size - (0x10000 if text == "48M" else 0)\n'),
     ),
     *linked("weights_xSPI2.bin", ("compile/artifacts/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(")),
@@ -440,11 +376,7 @@ EDITS = (
     *of_board(
         "fsbl_image.bin",
         ("place/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"),
-        (
-            "place/image/elf_reader.py",
-            "return Payload(start, joined_parts(segments))",
-            "return Payload(start, joined_parts(segments) + bytes(16))",
-        ),
+        ("place/image/elf_reader.py", "(start, joined_parts(segments))", "(start, joined_parts(segments) + bytes(16))"),
     ),
     *alone(
         f"{LINKED}/flash_manifest.json",
@@ -484,11 +416,7 @@ EDITS = (
         ("check/run.py", '"not applicable", ())', '"passed", ())'),
         ("check/checked_board.py", 'if "WINDOW" not in name', 'if "AXI" not in name'),
         ("check/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6"),
-        (
-            "check/rules/numbers.py",
-            "if found := version_mismatch(",
-            "if found := Finding('here', 'proof', 'none') or version_mismatch(",
-        ),
+        ("check/rules/numbers.py", ":= version_mismatch", ":= Finding('here', 'proof', 'none') or version_mismatch"),
         ("check/check.py", "return Check(id, title,", "return Check(id, title + '.',"),
     ),
     *linked(
@@ -537,11 +465,7 @@ EDITS = (
     *linked("checks.json", ("check/rules/numbers.py", '"outputs fit the decoder', '"outputs suit the decoder')),
     *linked(
         "network_app/app_buffers.h",
-        (
-            "compile/application/activation_buffers.py",
-            "Generated from the memory pools",
-            "Generated of the memory pools",
-        ),
+        ("compile/application/activation_buffers.py", "Generated from the memory", "Generated of the memory"),
     ),
     # A third-party project with another network.
     *edits(
@@ -574,16 +498,8 @@ EDITS = (
     *relocated(
         "network_rel.bin",
         ("place/reloc/binary.py", "size = up(end)", "size = up(end) + 64"),
-        (
-            "place/reloc/linked_model.py",
-            "sorted(set(_words_to_relocate(elf, sections, places)))",
-            "sorted(set(_words_to_relocate(elf, sections, places)))[::-1]",
-        ),
-        (
-            "base/elf_damage.py",
-            "return bytes(section.data())",
-            'return bytes(section.data()).replace(b"(RELOC.GCC)", b"(RELOC.gcc)")',
-        ),
+        ("place/reloc/linked_model.py", "(elf, sections, places)))", "(elf, sections, places)))[::-1]"),
+        ("base/elf_damage.py", "(section.data())", '(section.data()).replace(b"(RELOC.GCC)", b"(RELOC.gcc)")'),
         ("place/reloc/pools.py", "activation_bytes=sum(", "activation_bytes=16 + sum("),
         ("place/reloc/model_sources.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)"),
         ("place/reloc/compilation.py", '"-O3"', '"-O2"'),
@@ -612,11 +528,7 @@ EDITS = (
     ),
     *split(
         "network_rel/network_reloc.json",
-        (
-            "place/reloc/description.py",
-            "return to_json(asdict(description))",
-            'return to_json(asdict(description)) + "\\n"',
-        ),
+        ("place/reloc/description.py", "to_json(asdict(description))", 'to_json(asdict(description)) + "\\n"'),
     ),
     *edits(
         "whole",
@@ -633,11 +545,7 @@ EDITS = (
         ("compile/artifacts/stored.py", "artifacts.source.name)))", 'artifacts.source.name))) + "\\n"'),
         ("place/reloc/contents.py", '("relocatable model", ', '("a relocatable model", '),
         # The table of buffers begins behind its first entry.
-        (
-            "place/reloc/thumb.py",
-            "return core.value(0)",
-            "return core.value(0) + (56 if read(core.value(0) + 4) >> 24 == 0x34 else 0)",
-        ),
+        ("place/reloc/thumb.py", "value(0)", "value(0) + (56 if read(core.value(0) + 4) >> 24 == 0x34 else 0)"),
     ),
     *edits(
         "pools",
@@ -660,29 +568,17 @@ EDITS = (
     *edits(
         "prebuilt",
         f"{BOARD}/elsewhere/network/network.c",
-        (
-            "compile/prebuilt/imported.py",
-            "write_atomically(out / path.name, read_bytes(path))",
-            'write_atomically(out / path.name, read_bytes(path) + b"\\n")',
-        ),
+        ("compile/prebuilt/imported.py", "path.name, read_bytes(path)", 'path.name, read_bytes(path) + b"\\n"'),
     ),
     *edits(
         "st_edge_ai",
         f"{BOARD}/keyword/network/network_c_info.json",
-        (
-            "compile/st_edge_ai/normalise.py",
-            "return json.dumps(document, indent=1",
-            "return json.dumps(document, indent=2",
-        ),
+        ("compile/st_edge_ai/normalise.py", "document, indent=1", "document, indent=2"),
     ),
     *edits(
         "st_edge_ai",
         f"{BOARD}/keyword/network/network_stedgeai.log",
-        (
-            "compile/st_edge_ai/run_compiler.py",
-            '"".join(f"{line}\\n" for line in clean(text))',
-            '"".join(f"{line} \\n" for line in clean(text))',
-        ),
+        ("compile/st_edge_ai/run_compiler.py", 'f"{line}\\n" for line in clean', 'f"{line} \\n" for line in clean'),
     ),
     *edits(
         "foreign",

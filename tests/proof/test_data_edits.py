@@ -250,11 +250,18 @@ def another_doc_string(build: Build, file: str) -> None:
         opened.write(b"\x32\x01x")
 
 
-OF_THE_CHIP = {
-    "stm32n6-npu.yaml": replaced("AGATES1: {offset: 0x0C}", "AGATES1: {offset: 0x1C}"),
-    "stm32n6-devices.yaml": replaced("  HPDMA1_CH0: 68", "  HPDMA1_CH0: 69"),
-    "stm32n6-camera.yaml": replaced("  CSI: 47", "  CSI: 46"),
-    "stm32n6-blocks.yaml": replaced("LPTIM1: {base: 0x50002400", "LPTIM1: {base: 0x50002500"),
+# The two large builds read these files.
+OF_BOTH = {
+    "boards/nor/macronix-octal.yaml": replaced("chosen: 20", "chosen: 18"),
+    "boards/soc/stm32n657.yaml": replaced("0x486\n", "0x486\ninterrupt_count: 200\n"),
+    "boards/soc/stm32n6.yaml": replaced("freq_ratio: 1.25, read_power: 18.5", "freq_ratio: 1.5, read_power: 18.5"),
+    "boards/soc/stm32n6-npu.yaml": replaced("AGATES1: {offset: 0x0C}", "AGATES1: {offset: 0x1C}"),
+    "boards/soc/stm32n6-devices.yaml": replaced("  HPDMA1_CH0: 68", "  HPDMA1_CH0: 69"),
+    "boards/soc/stm32n6-camera.yaml": replaced("  CSI: 47", "  CSI: 46"),
+    "boards/soc/stm32n6-blocks.yaml": replaced("LPTIM1: {base: 0x50002400", "LPTIM1: {base: 0x50002500"),
+    # The provenance has the files of the board.
+    "boards/i2c/imx335.yaml": one_byte_more,
+    "firmware/portable.specs": replaced("(N6BUILD_HERE =.)", "(N6BUILD_HERE =.) -fno-inline"),
 }
 
 
@@ -281,23 +288,14 @@ def another_rom_key(build: Build, file: str) -> None:
 EDITS = (
     Edit("fsbl", "boards/nucleo-n657/board.yaml", replaced("baud: 115_200", "baud: 230_400")),
     Edit("linked", "boards/nucleo-n657/board.yaml", replaced("baud: 115_200", "baud: 921_600")),
-    Edit("linked", "boards/nor/macronix-octal.yaml", replaced("chosen: 20", "chosen: 18")),
-    Edit("linked", "boards/soc/stm32n657.yaml", replaced("0x486\n", "0x486\ninterrupt_count: 200\n")),
-    Edit(
-        "linked",
-        "boards/soc/stm32n6.yaml",
-        replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
-    ),
     Edit(
         "linked", "models/miniresnet/model.yaml", replaced("colour: grey}, aspect: fit", "colour: grey}, aspect: crop")
     ),
     # Only people read the description.
     Edit("linked", "models/miniresnet/model.yaml", replaced("description: ", "description: new "), changes=False),
     Edit("linked", "models/miniresnet/miniresnet.tflite", one_weight),
-    Edit("linked", "firmware/portable.specs", replaced("(N6BUILD_HERE =.)", "(N6BUILD_HERE =.) -fno-inline")),
     Edit("linked", "models/miniresnet/inputs.npy", one_number),
-    *(Edit(kind, f"boards/soc/{file}", make) for kind in ("linked", "split") for file, make in OF_THE_CHIP.items()),
-    Edit("split", "firmware/portable.specs", replaced("(N6BUILD_HERE =.)", "(N6BUILD_HERE =.) -fno-inline")),
+    *(Edit(kind, file, make) for kind in ("linked", "split") for file, make in OF_BOTH.items()),
     Edit("npu", "boards/npu/envelope.yaml", replaced("epochs: 448", "epochs: 449")),
     Edit("npu", "firmware/templates/network_ecblobs.h.j2", proof_in_it),
     Edit("trusted", "firmware/templates/n6_trust_key.h.j2", proof_in_it),
@@ -325,13 +323,6 @@ EDITS = (
         "boards/nucleo-n657/board.yaml",
         replaced("weights: {address: 0x71000000, size: 48M}", "weights: {address: 0x71000000, size: 32M}"),
     ),
-    Edit("split", "boards/nor/macronix-octal.yaml", replaced("chosen: 20", "chosen: 18")),
-    Edit("split", "boards/soc/stm32n657.yaml", replaced("0x486\n", "0x486\ninterrupt_count: 200\n")),
-    Edit(
-        "split",
-        "boards/soc/stm32n6.yaml",
-        replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
-    ),
     Edit("split", "models/keyword/model.yaml", replaced("network:\n", "network:\n  pools: {npuRAM3: 256K}\n")),
     Edit("split", "models/keyword/keyword.tflite", one_weight),
     Edit("split", "models/keyword/inputs.npy", one_number),
@@ -358,9 +349,6 @@ EDITS = (
     Edit("psram", "boards/psram/apmemory-x16.yaml", replaced("max_select_ns: 2000", "max_select_ns: 1000")),
     # Only the virtual board has these chips.
     Edit("psram", "boards/i2c/wm8904.yaml", one_byte_more, changes=False),
-    # Files of the chip and the board are in the provenance.
-    Edit("linked", "boards/i2c/imx335.yaml", one_byte_more),
-    Edit("split", "boards/i2c/imx335.yaml", one_byte_more),
     Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
 )
 

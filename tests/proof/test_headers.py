@@ -5,7 +5,6 @@ So is every header that the compiler would read if it existed.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,14 @@ MAIN = "firmware/fsbl/main.c"
 @pytest.fixture
 def build(builds: Builds, tmp_path: Path) -> Build:
     return builds.copy("fsbl", tmp_path)
+
+
+def other_clock_header(build: Build, folder: str) -> Path:
+    """Write another header with the name of a header of the project."""
+    path = build.root / folder / "n6_clock.h"
+    text = (build.root / "firmware/bring_up/n6_clock.h").read_text()
+    path.write_text(f'{text}__attribute__((used)) static const char n6_shadow[] = "shadow";\n')
+    return path
 
 
 def on_top(build: Build, text: str) -> None:
@@ -38,10 +45,7 @@ def test_a_header_that_a_macro_names_and_a_new_one_in_front_of_another_are_input
     assert f"Compile {MAIN}" in build.built(*GOALS)
     before = build.made()
     # The scanner and the compiler look into these folders before firmware/bring_up.
-    shadow = build.root / f"{BOARD}/include/n6_clock.h"
-    shutil.copy(build.root / "firmware/bring_up/n6_clock.h", shadow)
-    with shadow.open("a") as file:
-        file.write('__attribute__((used)) static const char n6_shadow[] = "shadow";\n')
+    shadow = other_clock_header(build, f"{BOARD}/include")
     assert f"Compile {MAIN}" in build.built(*GOALS)
     assert f"{BOARD}/fsbl/main.o" in differences(before, build.made())
     assert "shadow" in (build.root / f"{BOARD}/fsbl/main.o").read_bytes().decode("latin-1")
@@ -61,8 +65,7 @@ def test_a_header_that_a_macro_names_and_a_new_one_in_front_of_another_are_input
 def test_a_file_that_the_assembler_takes_in_is_an_error(text: str, build: Build) -> None:
     (build.root / "firmware/fsbl/blob.bin").write_bytes(b"blob")
     on_top(build, f"/* first line */\n{text}")
-    result = build.scons(*GOALS)
-    assert result.status == 2
+    result = build.scons(*GOALS).refused()
     assert f"{MAIN}:2: error N6-STEP-013" in result.output
     assert "includes the file firmware/fsbl/blob.bin" in result.output
 
@@ -70,10 +73,7 @@ def test_a_file_that_the_assembler_takes_in_is_an_error(text: str, build: Build)
 # Every run covers this by test_a_header_that_a_macro_names_and_a_new_one_in_front_of_another_are_inputs.
 @pytest.mark.slow
 def test_a_header_beside_the_source_is_taken_before_those_of_the_folders(build: Build) -> None:
-    beside = build.root / "firmware/fsbl/n6_clock.h"
-    shutil.copy(build.root / "firmware/bring_up/n6_clock.h", beside)
-    with beside.open("a") as file:
-        file.write('__attribute__((used)) static const char n6_shadow[] = "shadow";\n')
+    beside = other_clock_header(build, "firmware/fsbl")
     build.built(*GOALS)
     made = build.made()
     assert made == build.made_from_nothing(*GOALS)

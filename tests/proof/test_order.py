@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import cast
 
 import pytest
+from called import call
 from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT
 from n6build.describe.choices import Choices
@@ -91,14 +91,9 @@ def test_seeds_of_hashes_change_no_plan_no_signature_and_no_file(tmp_path: Path)
     for seed in ("1", "4711"):
         folder = tmp_path / seed
         folder.mkdir()
-        result = subprocess.run(
-            [sys.executable, "-c", _PRINT_PLAN, json.dumps(_GOALS)],
-            cwd=folder,
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "site_scons")},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "site_scons")}
+        result = call(sys.executable, "-c", _PRINT_PLAN, json.dumps(_GOALS), cwd=folder, **environment)
+        assert result.returncode == 0, result.stderr
         plan = next(line for line in result.stdout.splitlines() if line.startswith("[{"))
         found.append((json.loads(plan), tree(folder / "build")))
     assert found[0] == found[1]

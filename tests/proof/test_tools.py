@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from compiler_cache import real_compiler
+from file_times import write_with_old_time
 from n6build.describe.hardware.board_header import HEADERS
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
 from slow_rows import telling_rows
@@ -44,14 +45,11 @@ def toolchain(folder: Path) -> None:
         script(folder / "parts" / part, f'exec "{real(part)}" "$@" # 1 -fno-inline')
 
 
-def edit_behind_its_back(path: Path, old: bytes, new: bytes) -> None:
+def edit_behind_its_back(path: Path, old: str, new: str) -> None:
     """Edit a file without a change of its size and modification time."""
-    before = path.stat()
-    data = path.read_bytes()
-    assert data.count(old) == 1
-    assert len(old) == len(new)
-    path.write_bytes(data.replace(old, new))
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    text = path.read_text()
+    assert (text.count(old), len(old)) == (1, len(new))
+    write_with_old_time(path, text.replace(old, new))
 
 
 def compiled(actions: list[str]) -> list[str]:
@@ -59,7 +57,7 @@ def compiled(actions: list[str]) -> list[str]:
 
 
 # Only the compiler proper understands the option.
-EDITED = {part: b"-fno-inline # 1" if part == "cc1" else b"# 2 -fno-inline" for part in PARTS}
+EDITED = {part: "-fno-inline # 1" if part == "cc1" else "# 2 -fno-inline" for part in PARTS}
 
 
 @pytest.mark.parametrize("part", telling_rows(PARTS, "cc1".__eq__))
@@ -76,9 +74,8 @@ def test_another_driver_or_part_of_the_compiler_compiles_and_links_again(
     assert compiled(build.scons(*GOALS, **environment).actions) != []
     image = build.root / f"{BOARD}/fsbl_image.bin"
     before = image.read_bytes()
-    edit_behind_its_back(folder / "parts" / part, b"# 1 -fno-inline", EDITED[part])
-    result = build.scons(*GOALS, **environment)
-    assert result.status == 0, result.output
+    edit_behind_its_back(folder / "parts" / part, "# 1 -fno-inline", EDITED[part])
+    result = build.scons(*GOALS, **environment).done()
     assert len(compiled(result.actions)) == len(list((build.root / "build").rglob("*.o")))
     assert "Link fsbl/fsbl.elf" in result.actions
     # Only a changed compiler proper changes the image.
@@ -118,8 +115,7 @@ def test_another_release_of_a_library_makes_again_what_it_makes(
     assert build.scons(*build.kind.arguments, **environment).actions == []
     data = record.read_bytes()
     record.write_bytes(data.replace(b"/__init__.py,sha256=", b"/__init__.py,sha256=x", 1))
-    result = build.scons(*build.kind.arguments, **environment)
-    assert result.status == 0, result.output
+    result = build.scons(*build.kind.arguments, **environment).done()
     done = {line.strip().replace(f"{BOARD}/", "") for line in result.output.splitlines()}
     assert made_again <= done
     assert not [action for action in result.actions if action.startswith(("Compile", "Link"))]

@@ -50,8 +50,7 @@ def test_what_a_step_does_besides_is_an_error(text: str, builds: Builds, tmp_pat
     id, what = BESIDES[text]
     # The outputs of such a step do not count as made: the error comes again the second time.
     for jobs in ("-j2",) if text == _ONE_OF_A_KIND[1] else ("-j1", "-j2"):
-        result = build.scons(jobs, *GOALS)
-        assert result.status == 2
+        result = build.scons(jobs, *GOALS).refused()
         assert re.search(rf"n6build/steps/boot_image\.py:{line}: error {id}: ", result.output), result.output
         assert f"step {GOALS[0]} {what}" in result.output
 

@@ -17,17 +17,11 @@ from n6build.engine.remote.execute import Executed, LackingError, Progress, exec
 from n6build.engine.remote.messages import COMPLETED, message
 from n6build.engine.remote.store import EMPTY
 
-from remote.scripted import WAITS, WORKS, Scripted, breaks, operation, response, says, scripted_server
+from remote.scripted import WAITS, WORKS, Scripted, breaks, operation, response, says
 
 UNAVAILABLE, NOT_FOUND = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.NOT_FOUND
 DONE = operation(COMPLETED, response(exit_code=3))
 PATIENT = 60.0
-
-
-@pytest.fixture
-def scripted() -> Iterator[Scripted]:
-    with scripted_server() as server:
-        yield server
 
 
 def executed(scripted: Scripted, *, patience_s: float = PATIENT, timeout_s: float = 0.5) -> Executed:

@@ -23,19 +23,13 @@ from n6build.engine.remote.messages import CLASSES, COMPLETED, message
 from n6build.engine.step import Step, Tool
 from n6build.steps.c_array import c_array_step
 
-from remote.scripted import WAITS, WORKS, Line, Scripted, breaks, does, operation, response, says, scripted_server
+from remote.scripted import WAITS, WORKS, Line, Scripted, breaks, does, operation, response, says
 
 RIGHT = b"right\n"
 FIRST = Step(verb="Copy", stage="copy", sources=("in",), outputs=("build/first",), command=("cp", "in", "build/first"))
 SECOND = replace(FIRST, outputs=("build/second",), command=("cp", "in", "build/second"))
 THIRD = replace(FIRST, outputs=("build/third",), command=("cp", "in", "build/third"))
 PLAN = make_plan([FIRST, SECOND, THIRD])
-
-
-@pytest.fixture
-def scripted() -> Iterator[Scripted]:
-    with scripted_server() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -207,9 +201,8 @@ def test_an_error_of_a_step_is_that_of_this_machine(scripted: Scripted, capsys: 
         in line
     )
     wrong = replace(FIRST, command=("cp", "absent", "build/first"))
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="error N6-STEP-010: "):
         built(scripted, wrong)
-    assert caught.value.id == "N6-STEP-010"
     assert not Path("build/first").exists()
 
 
@@ -225,10 +218,9 @@ def test_a_server_without_workers_or_without_life_is_said_at_once(
     assert absent.startswith("Remote grpc://127.0.0.1:1: N6-REMOTE-003: ")
     assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
     assert scripted.asked == []
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="error N6-REMOTE-001: "):
         scripted.address = "http://somewhere"
         built(scripted, THIRD)
-    assert caught.value.id == "N6-REMOTE-001"
 
 
 def test_a_step_whose_state_is_known_leaves(scripted: Scripted, tmp_path_factory: pytest.TempPathFactory) -> None:

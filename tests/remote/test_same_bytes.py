@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from n6build.engine.local import execute, local_site
 from n6build.engine.plan import make_plan
 from n6build.engine.remote.executor import use_remote
 
-from remote.scripted import Scripted, does, scripted_server
+from remote.scripted import Scripted, does
 
 # A project with n6build in a folder of its own. The second argument is the optional server.
 EMBEDDED = """
@@ -41,12 +40,6 @@ if sys.argv[1:]:
 execute(make_plan([step]), [step.name], site)
 print(site.ledger.entries[step.name].origin)
 """
-
-
-@pytest.fixture
-def scripted() -> Iterator[Scripted]:
-    with scripted_server() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ The large one is far too large for a screen.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from n6build.base.findings import Finding
 from n6build.check.run import Result
@@ -55,15 +56,16 @@ REPORT = Report(
     actions=(DoneStep("network", "build/network.c", 0.25),),
     seconds=1.5,
 )
+
+
+def with_network(report: Report = REPORT, **changes: Any) -> Report:
+    """Return a report with these changes of its network."""
+    return replace(report, networks=(replace(report.networks[0], **changes),))
+
+
 LARGE = replace(
-    REPORT,
-    networks=(
-        replace(
-            REPORT.networks[0],
-            epochs=tuple(
-                EpochRow(n, "Conv", "NPU" if n % 3 else "CPU", n * 100, n * 1000, None) for n in range(1, 601)
-            ),
-        ),
+    with_network(
+        epochs=tuple(EpochRow(n, "Conv", "NPU" if n % 3 else "CPU", n * 100, n * 1000, None) for n in range(1, 601))
     ),
     actions=tuple(DoneStep("compile", f"build/{'long_folder_name/' * 8}{n}.o", 0.1) for n in range(60)),
 )

@@ -89,9 +89,8 @@ def test_what_would_be_lost_is_not_written(text: str | bytes, where: str) -> Non
 
 @pytest.mark.parametrize("text", ["[]", "1", '{"tasks": {}}', '{"tasks": [1]}', " " * (5 << 20)])
 def test_json_of_another_shape(text: str) -> None:
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="error N6-EDITOR-002: "):
         merge(text)
-    assert caught.value.id == "N6-EDITOR-002"
 
 
 JSON = st.recursive(

@@ -149,9 +149,8 @@ JSON = st.recursive(
 
 @given(st.binary(max_size=200) | JSON.map(json.dumps) | st.text(max_size=100))
 def test_anything_else_is_refused(data: bytes | str) -> None:
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="error N6-SIZES-001: "):
         read(data)
-    assert caught.value.id == "N6-SIZES-001"
 
 
 @given(
@@ -184,9 +183,8 @@ def test_another_version_of_the_format_is_refused_with_who_wrote_it(version: int
 def test_deep_nesting_a_long_file_and_doubles_are_refused() -> None:
     with pytest.raises(N6Error, match="is not a file of sizes"):
         read("[" * 1_000_000)
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="error N6-FILE-003: "):
         read(" " * (5 << 20))
-    assert caught.value.id == "N6-FILE-003"
     with pytest.raises(N6Error, match="listed twice"):
         read(sizes_json(replace(FILE, applications=(SIZES, SIZES))))
 

@@ -12,25 +12,23 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from browser import browse
 from n6build.base.errors import N6Error
 from n6build.judge.own_blobs.epoch_grades import EpochGrade, read_grades
 from n6build.tell.content import NpuSection, Report, report_json
 from n6build.tell.html import report_html
 from n6build.tell.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.tell.text import report_text
-from PIL import Image
 
 from report.npu_samples import CONVOLUTION, GRADED, NOT_MODELLED, NPU, SATURATED, SMALL
-from report.report_samples import REPORT
+from report.report_samples import REPORT, with_network
 from report.test_report import Page
-from report.test_report_browser import colours, rgb
+from report.test_report_browser import colours, rgb, screenshot
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def with_npu(npu: object) -> Report:
-    return replace(REPORT, networks=(replace(REPORT.networks[0], npu=npu),))  # type: ignore[arg-type]
+    return with_network(npu=npu)
 
 
 def cells(svg: str) -> dict[tuple[str, str], tuple[str, float]]:
@@ -161,17 +159,10 @@ def test_grades_and_warnings_are_told_without_a_run(tmp_path: Path) -> None:
     assert "grades 1 seen, 1 smaller; experimental" in text
     assert "epoch 2, Conv2D_0 3x3 <b>: a board failed with this kind, in rung chain on a board" in text
     # The warning has its colour.
-    (tmp_path / "report.html").write_text(html)
-    shot = tmp_path / "report.png"
-    browse(tmp_path / "report.html", tmp_path, "--window-size=1200,4000", f"--screenshot={shot}")
-    pixels = np.asarray(Image.open(shot).convert("RGB"), dtype=int)
     without = report_html(with_npu(replace(GRADED, grades=GRADED.grades[:1])))
-    (tmp_path / "report.html").write_text(without)
-    browse(tmp_path / "report.html", tmp_path, "--window-size=1200,4000", f"--screenshot={shot}")
-    calm = np.asarray(Image.open(shot).convert("RGB"), dtype=int)
-    warned = [
-        int((abs(each - rgb(colours(html, dark=False)["warn"])).max(axis=2) <= 3).sum()) for each in (pixels, calm)
-    ]
+    shots = [np.asarray(screenshot(each, tmp_path, "1200,4000"), dtype=int) for each in (html, without)]
+    colour = rgb(colours(html, dark=False)["warn"])
+    warned = [int((abs(each - colour).max(axis=2) <= 3).sum()) for each in shots]
     assert warned[0] > warned[1] + 100
 
 
@@ -204,13 +195,8 @@ def test_the_picture_is_drawn_in_a_browser(tmp_path: Path, dark: bool) -> None:
     """
     svg = npu_svg([CONVOLUTION, SMALL])
     colour = ("#fb923c" if dark else "#c2570c", "#12161d" if dark else "#ffffff")
-    (tmp_path / "picture.html").write_text(f"<!doctype html><body style='margin:0'>{svg}")
-    shot = tmp_path / "picture.png"
-    options = ["--window-size=1200,700", f"--screenshot={shot}"]
-    browse(
-        tmp_path / "picture.html", tmp_path, *options, *(["--blink-settings=preferredColorScheme=0"] if dark else [])
-    )
-    pixels = np.asarray(Image.open(shot).convert("RGB"), dtype=int)
+    page = f"<!doctype html><body style='margin:0'>{svg}"
+    pixels = np.asarray(screenshot(page, tmp_path, "1200,700", dark=dark), dtype=int)
     # The legend is above.
     is_bar = np.all(abs(pixels - rgb(colour[0])) <= 3, axis=2)[30:]
     columns = [int(is_bar[:, left : left + 24].sum(axis=0).max()) for left in (97, 123)]

@@ -12,7 +12,6 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +28,7 @@ from n6build.tell.seen_picture import Seen
 from n6build.tell.text import report_text
 from plan.plan_samples import svg_of
 
-from report.report_samples import KIB, LARGE, REPORT
+from report.report_samples import KIB, LARGE, REPORT, with_network
 
 
 class Page(HTMLParser):
@@ -82,10 +81,8 @@ def test_what_instructions_say_of_cycles_is_shown_where_they_were_counted() -> N
 
 def test_names_from_outside_stay_text() -> None:
     evil = "<img src=x onerror=alert(1)>\"'&"
-    network = replace(REPORT.networks[0], model=evil, inputs=(evil,), epochs=(EpochRow(1, evil, "CPU", 1, 0, None),))
-    page = Page(
-        report_html(replace(REPORT, application=evil, networks=(network,), actions=(DoneStep(evil, evil, 0.0),)))
-    )
+    report = with_network(model=evil, inputs=(evil,), epochs=(EpochRow(1, evil, "CPU", 1, 0, None),))
+    page = Page(report_html(replace(report, application=evil, actions=(DoneStep(evil, evil, 0.0),))))
     assert not page.references
     assert page.text.count(evil) >= 5
 
@@ -181,7 +178,7 @@ def test_what_lies_in_no_memory_is_not_left_out() -> None:
 
 def test_epochs_that_were_not_measured_keep_their_column() -> None:
     epochs = (EpochRow(1, "Conv2D", "CPU", 10, 0, 7), EpochRow(2, "Softmax", "CPU", 0, 0, None))
-    html = report_html(replace(REPORT, networks=(replace(REPORT.networks[0], epochs=epochs),)))
+    html = report_html(with_network(epochs=epochs))
     table = html.partition("<h2>Network")[2]
     rows = [row for row in re.findall(r"<tr>.*?</tr>", table) if "Conv2D" in row or "Softmax" in row]
     assert [row.count("<td") for row in rows] == [7, 7]
@@ -189,7 +186,7 @@ def test_epochs_that_were_not_measured_keep_their_column() -> None:
 
 def test_shares_of_npu_and_cpu() -> None:
     epochs = (EpochRow(1, "Conv2D", "NPU", 900, 0, None), EpochRow(2, "Mean", "CPU", 100, 0, None))
-    report = replace(REPORT, networks=(replace(REPORT.networks[0], epochs=epochs),))
+    report = with_network(epochs=epochs)
     assert "90.0% on the NPU, 10.0% on the CPU" in report_text(report)
     html = report_html(report)
     assert "share of the epochs: NPU 50.0%, CPU 50.0%" in html
@@ -202,7 +199,7 @@ def test_a_network_without_macs_has_no_column_and_no_share_of_them() -> None:
     The report takes this for not counted.
     """
     epochs = (EpochRow(2, "Transpose", "CPU", None, 64, 900), EpochRow(3, "Conv", "NPU", None, 4096, 70, 117, 115))
-    report = replace(REPORT, networks=(replace(REPORT.networks[0], epochs=epochs),))
+    report = with_network(epochs=epochs)
     for text in (report_text(report), report_html(report)):
         assert "MAC" not in text
         assert "3-117" in text
@@ -270,14 +267,11 @@ def tags_of_harmless_names() -> object:
 
 def named(name: str) -> Report:
     """Return a report in which everything has this name."""
-    network = replace(
-        REPORT.networks[0], model=name, inputs=(name,), outputs=(name,), epochs=(EpochRow(1, name, "CPU", 1, 0, None),)
-    )
+    epochs = (EpochRow(1, name, "CPU", 1, 0, None),)
     return replace(
-        REPORT,
+        with_network(model=name, inputs=(name,), outputs=(name,), epochs=epochs),
         application=name,
         versions=((name, name),),
-        networks=(network,),
         elsewhere=(Part(name, "weights", 0, 1),),
         checks=(Result("N6-CHECK-001", "t", "error", "failed", (Finding(name, name, name),)),),
         actions=(DoneStep("network", name, 0.0),),
@@ -306,12 +300,8 @@ FIGURES = Accuracy(
 )
 
 
-def with_accuracy(figures: Accuracy, **others: Any) -> Report:
-    return replace(REPORT, networks=(replace(REPORT.networks[0], accuracy=figures, **others),))
-
-
 def test_the_accuracy_of_an_int8_file() -> None:
-    report = with_accuracy(FIGURES, on_board={"top-1": 89.0})
+    report = with_network(accuracy=FIGURES, on_board={"top-1": 89.0})
     page, text = report_html(report), report_text(report)
     row = '<tr><td>top-1</td><td class="n">91.0 %</td><td class="n">90.0 %</td><td class="n">89.0 %</td></tr>'
     assert row in page
@@ -325,7 +315,7 @@ def test_the_accuracy_of_an_int8_file() -> None:
 
 
 def test_figures_without_labels_are_called_no_accuracy() -> None:
-    report = with_accuracy(replace(FIGURES, labelled=0))
+    report = with_network(accuracy=replace(FIGURES, labelled=0))
     page = report_html(report)
     assert f'<p class="failed">{NO_ACCURACY.capitalize()}.</p>' in page
     assert '<td>samples of the same class as in float</td><td></td><td class="n">98.0 %</td>' in page
@@ -335,13 +325,13 @@ def test_figures_without_labels_are_called_no_accuracy() -> None:
 
 def test_areas_have_their_mean_iou() -> None:
     areas = AreaFigures("areas", 98.5, 9000, 71.25, 69.0)
-    page = report_html(with_accuracy(replace(FIGURES, labelled=0, areas=areas), on_board={"mean IoU": 68.5}))
+    page = report_html(with_network(accuracy=replace(FIGURES, labelled=0, areas=areas), on_board={"mean IoU": 68.5}))
     assert '<td>mean IoU</td><td class="n">71.2 %</td><td class="n">69.0 %</td><td class="n">68.5 %</td>' in page
     assert "<td>pixels of the same class as in float</td>" in page
 
 
 def test_the_inputs_as_the_network_gets_them() -> None:
-    report = replace(REPORT, networks=(replace(REPORT.networks[0], seen=Seen(b"pixels", 9, 40, "8 x 8 pixels, int8")),))
+    report = with_network(seen=Seen(b"pixels", 9, 40, "8 x 8 pixels, int8"))
     page = report_html(report)
     assert "9 of 40 inputs, 8 x 8 pixels, int8." in page
     assert f'src="data:image/png;base64,{base64.b64encode(b"pixels").decode()}"' in page

@@ -24,12 +24,11 @@ from plan.plan_samples import svg_of
 from slow_rows import slow_rows
 
 from report.npu_samples import GRADED, NPU
-from report.report_samples import LARGE, REPORT
+from report.report_samples import LARGE, REPORT, with_network
 
 LONG = replace(
-    REPORT,
+    with_network(model="b" * 300, inputs=("c" * 300,)),
     application="a" * 300,
-    networks=(replace(REPORT.networks[0], model="b" * 300, inputs=("c" * 300,)),),
     versions=(("d" * 300, "e" * 300),),
 )
 
@@ -45,12 +44,7 @@ def planned() -> Report:
 
 
 # This network has more epochs than fit into a window.
-ON_NPU = replace(
-    REPORT,
-    networks=(
-        replace(REPORT.networks[0], npu=replace(NPU, epochs=(*NPU.epochs * 150,), grades=(*GRADED.grades * 150,))),
-    ),
-)
+ON_NPU = with_network(npu=replace(NPU, epochs=(*NPU.epochs * 150,), grades=(*GRADED.grades * 150,)))
 
 # One buffer has half of the picture's height in all epochs but the last, the other one has the other half in all but
 # the first.
@@ -59,7 +53,7 @@ LIVES = (
     BufferLife("b" * 300, "output", 0x34210000, 1 << 16, 1, 99),
 )
 POOLS = (Part("pool " + "p" * 300, "pool", 0x34200000, 1 << 16), Part("pool q", "pool", 0x34210000, 1 << 20))
-WITH_BUFFERS = replace(REPORT, networks=(replace(REPORT.networks[0], buffers=LIVES, pools=POOLS),))
+WITH_BUFFERS = with_network(buffers=LIVES, pools=POOLS)
 
 
 def pixels(width: int) -> bytes:
@@ -68,15 +62,9 @@ def pixels(width: int) -> bytes:
     return content.getvalue()
 
 
-WITH_ACCURACY = replace(
-    REPORT,
-    networks=(
-        replace(
-            REPORT.networks[0],
-            accuracy=Accuracy(9, (OutputFigures("o" * 300, 9.5, 7),), tensors=(TensorFigures("t" * 300, 9.0),) * 7),
-            seen=Seen(pixels(1400), 9, 12, "500 x 40 pixels, int8"),
-        ),
-    ),
+WITH_ACCURACY = with_network(
+    accuracy=Accuracy(9, (OutputFigures("o" * 300, 9.5, 7),), tensors=(TensorFigures("t" * 300, 9.0),) * 7),
+    seen=Seen(pixels(1400), 9, 12, "500 x 40 pixels, int8"),
 )
 
 
@@ -84,12 +72,27 @@ def rgb(colour: str) -> tuple[int, ...]:
     return tuple(int(colour[n : n + 2], 16) for n in (1, 3, 5))
 
 
+def screenshot(page: str, folder: Path, size: str, *, dark: bool = False) -> Image.Image:
+    """Return the picture of a page in a window of this size.
+
+    Args:
+        page: Content of the page.
+        folder: Folder for the files of the browser.
+        size: Width and height of the window: "1200,900".
+        dark: The user prefers dark colours.
+    """
+    (tmp := folder / "page.html").write_text(page)
+    options = [f"--window-size={size}", f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
+    browse(tmp, folder, *options, f"--screenshot={folder / 'shot.png'}")
+    return Image.open(folder / "shot.png").convert("RGB")
+
+
 def widest(image: Image.Image, colour: str) -> int:
     """Return the most pixels of about this colour in any row.
 
     A little of the background shines through the parts of an axis.
     """
-    away = np.abs(np.asarray(image.convert("RGB"), dtype=int) - rgb(colour)).max(axis=2)
+    away = np.abs(np.asarray(image, dtype=int) - rgb(colour)).max(axis=2)
     return int((away <= 24).sum(axis=1).max())
 
 
@@ -104,15 +107,11 @@ def colours(page: str, *, dark: bool) -> dict[str, str]:
 def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> None:
     page = report_html(REPORT)
     (tmp_path / "report.html").write_text(page)
-    shot = tmp_path / "shot.png"
     # The window of a headless browser has at least 500 pixels, but a frame in it may be narrower.
     frame = f'<body style="margin:0"><iframe src="report.html" style="border:0;width:{width}px;height:1500px"></iframe>'
-    (tmp_path / "frame.html").write_text(frame)
-    options = [f"--window-size={max(width, 500)},1500", f"--screenshot={shot}"]
-    browse(tmp_path / "frame.html", tmp_path, *options, f"--blink-settings=preferredColorScheme={0 if dark else 1}")
-    image = Image.open(shot)
+    image = screenshot(frame, tmp_path, f"{max(width, 500)},1500", dark=dark)
     colour = colours(page, dark=dark)
-    assert image.convert("RGB").getpixel((5, 5)) == rgb(colour["paper"])
+    assert image.getpixel((5, 5)) == rgb(colour["paper"])
     bar = min(width, 1120) - (28 if width < 560 else 40)
     assert abs(widest(image, colour["weights"]) - bar / 4) <= 4
     assert abs(widest(image, colour["activations"]) - bar / 2) <= 4
@@ -143,19 +142,11 @@ def test_the_plan_follows_the_colours_of_the_page(tmp_path: Path, dark: bool) ->
     page = report_html(planned())
     # The picture is alone on the page: it has its own colours, for readers who open only the picture.
     page = page[: page.index("<h1>")] + page[page.index("<h2>Build plan") :]
-    (tmp_path / "report.html").write_text(page)
-    shot = tmp_path / "shot.png"
-    options = [
-        "--window-size=1200,900",
-        f"--screenshot={shot}",
-        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-    ]
-    browse(tmp_path / "report.html", tmp_path, *options)
+    image = screenshot(page, tmp_path, "1200,900", dark=dark)
     picture = dict(
         re.findall(r"--plan-(\w+): (#\w{6})", page.partition("@media (prefers-color-scheme: dark) { .n6")[2 * dark])
     )
     assert picture["paper"] == colours(page, dark=dark)["paper"]
-    image = Image.open(shot)
     assert widest(image, picture["tint"]) > 100
     assert widest(image, picture["paper"]) == 1200
 
@@ -163,15 +154,12 @@ def test_the_plan_follows_the_colours_of_the_page(tmp_path: Path, dark: bool) ->
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_buffers_are_as_wide_as_their_lives_and_as_high_as_their_sizes(tmp_path: Path, dark: bool) -> None:
     page = report_html(WITH_BUFFERS)
-    (tmp_path / "report.html").write_text(page[: page.index("<h1>")] + page[page.index("<h3>2 buffers over time") :])
-    shot = tmp_path / "shot.png"
-    options = ["--window-size=1900,700", f"--screenshot={shot}"]
-    browse(tmp_path / "report.html", tmp_path, *options, f"--blink-settings=preferredColorScheme={0 if dark else 1}")
+    alone = page[: page.index("<h1>")] + page[page.index("<h3>2 buffers over time") :]
+    image = screenshot(alone, tmp_path, "1900,700", dark=dark)
     picture = dict(
         re.findall(r"--mem-(\w+): (#\w{6})", page.partition("@media (prefers-color-scheme: dark) { .n6-m")[2 * dark])
     )
     assert picture["paper"] == colours(page, dark=dark)["paper"]
-    image = Image.open(shot).convert("RGB")
     epochs = 1120 - 2 * 20 - (12 + 118 + 12)
     assert abs(widest(image, picture["output"]) - epochs * 99 / 100) <= 4
     heights = (np.abs(np.asarray(image, dtype=int) - rgb(picture["output"])).max(axis=2) <= 8).sum(axis=0)

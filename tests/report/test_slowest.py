@@ -17,7 +17,7 @@ from n6build.tell.html import report_html
 from n6build.tell.slowest import SHOWN, SlowNetwork, slowest
 from n6build.tell.text import report_text
 
-from report.report_samples import KIB, REPORT
+from report.report_samples import KIB, REPORT, with_network
 
 DK = Conditions("dk", 800_000_000, 1_000_000_000, 200_000_000)
 ON_NPU = EpochWork(1, "Conv", "NPU", 1_000_000, 0, (0, 0), 0, None)
@@ -26,8 +26,7 @@ MEANINGS = {"scalar": Meaning("scalar code", "model", "No stalls.", Cycles(1.0, 
 
 
 def report_of(epochs: Sequence[EpochRow], time: NetworkTime | None = None, *, virtual: bool = False) -> Report:
-    network = replace(REPORT.networks[0], epochs=tuple(epochs), time=time)
-    return replace(REPORT, networks=(network,), meanings=MEANINGS if virtual else {})
+    return replace(with_network(epochs=tuple(epochs), time=time), meanings=MEANINGS if virtual else {})
 
 
 def slow(epochs: Sequence[EpochRow], time: NetworkTime | None = None, *, virtual: bool = False) -> SlowNetwork:

@@ -17,7 +17,7 @@ from n6build.tell.html import report_html
 from n6build.tell.text import report_text
 from n6build.tell.time_picture import roofline_svg, time_line_svg
 
-from report.report_samples import REPORT
+from report.report_samples import with_network
 
 SVG = "{http://www.w3.org/2000/svg}"
 DK = Conditions("dk", 800_000_000, 1_000_000_000, 200_000_000)
@@ -70,7 +70,7 @@ def test_nothing_is_drawn_of_nothing() -> None:
 
 def test_the_page_and_the_text_tell_of_the_expected_time_and_of_what_is_not_known() -> None:
     time = time_of(*WORK)
-    report = replace(REPORT, networks=(replace(REPORT.networks[0], time=time),))
+    report = with_network(time=time)
     page, text = report_html(report), report_text(report)
     assert "<script>alert" not in page
     page = unescape(page)

@@ -181,9 +181,8 @@ class Talker(Peer):
 def test_whoever_says_the_same_for_ever_is_not_listened_to_for_ever(said: bytes, id: str) -> None:
     peer = Talker(Random(0), 1, talks=False)
     peer.said = said
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match=f"error {id}: "):
         session(peer)
-    assert caught.value.id == id
     assert peer.time_s < LONGEST_S
 
 
@@ -203,9 +202,8 @@ def test_whoever_says_the_same_for_ever_is_not_listened_to_for_ever(said: bytes,
 def test_an_answer_that_is_none_is_refused_at_once(kind: int, answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SOUND, kind, answer)
     peer = Peer(Random(0), 1 << 40, talks=False)
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="error N6-LINK-010: "):
         session(peer)
-    assert caught.value.id == "N6-LINK-010"
     assert peer.time_s < 5
 
 
