@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from n6build.describe.hardware.board import Board
 
 PROGRAMS = Path(__file__).parent / "programs"
 _SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
-_ENDS = ("end", "n6 fault")
 _SOON, _LONG = Limits(silence=200_000_000), Limits(1_000_000_000)
 
 
@@ -29,22 +28,31 @@ def line_of(source: str, text: str) -> str:
 def boot(
     folder: Path,
     parts: Mapping[int, bytes],
-    elves: Sequence[Path],
+    elves: Sequence[Path] = (),
     board: Board = BOARD,
+    *,
+    stop: Callable[[str], bool] = lambda line: line.startswith(("end", "n6 fault")),
     limits: Limits = _SOON,
+    size: int = 32 << 20,
     **options: Any,
 ) -> RunResult:
     """Run a NOR until a program says `end` or faults.
 
     Args:
         parts: Address in the window -> bytes.
+        size: Bytes of the NOR.
         options: As in NorBoot.
     """
-    nor = NorBoot(write_nor(folder / "nor.bin", dict(parts)), board, **options)
-    stop = _ENDS
-    return run_nor(
-        find_emulator(board.soc), nor, programs=elves, stop=lambda line: line.startswith(stop), limits=limits
-    )
+    nor = NorBoot(write_nor(folder / "nor.bin", dict(parts), size), board, **options)
+    return run_nor(find_emulator(board.soc), nor, programs=elves, stop=stop, limits=limits)
+
+
+def boot_both(
+    folder: Path, fsbl: bytes, appli: bytes, elves: Sequence[Path] = (), board: Board = BOARD, **options: Any
+) -> RunResult:
+    """Run an FSBL and an Appli from their places."""
+    parts = {board.slots.fsbl.address: fsbl, board.slots.appli.address: appli}
+    return boot(folder, parts, elves, board, **options)
 
 
 def boot_elf(

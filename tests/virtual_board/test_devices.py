@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import wave
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def values(result: RunResult, name: str) -> list[int]:
     return [int(line.partition("=")[2], 16) for line in result.lines if line.startswith(f"{name}=")]
 
 
-def recording(tmp_path: Path, samples: list[int], hz: int = HZ) -> Recording:
+def recording(tmp_path: Path, samples: Sequence[int], hz: int = HZ) -> Recording:
     with wave.open(str(tmp_path / "sound.wav"), "wb") as writer:
         writer.setparams((1, 2, hz, len(samples), "NONE", ""))
         writer.writeframes(struct.pack(f"<{len(samples)}h", *samples))

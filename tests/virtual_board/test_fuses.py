@@ -39,6 +39,5 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "fuses.bin"
     file.write_bytes(b"short")
     for wrong in (file, tmp_path, tmp_path / "none" / "fuses.bin"):
-        with pytest.raises(N6Error) as caught:
+        with pytest.raises(N6Error, match="N6-VB-011"):
             with_fuses(BOOT, str(wrong))
-        assert caught.value.id == "N6-VB-011"
