@@ -30,9 +30,7 @@ SHORT = {
     "embed": "benchmarks.embed",
     "caches": "benchmarks.caches",
     "kernels": "benchmarks.kernels",
-    "kernel-code": "benchmarks.float_islands",
     "trust": "benchmarks.programs",
-    "emulator": "benchmarks.programs",
     "expected-times": "fit_timing",
 }
 CASES = {
