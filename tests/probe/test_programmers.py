@@ -12,7 +12,6 @@ from random import Random
 
 import pytest
 from called import call, shared_caches
-from firmware_build import write_nor
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.base.span import Span
@@ -27,7 +26,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from patience import wait_until
 
-from probe.boards import assembled
+from probe.boards import assembled, nor_that_says_hello
 from probe.debugger import PC, Debugger
 from probe.real_tools import Server, openocd, probe_server, pyocd, remote_port
 
@@ -153,12 +152,7 @@ def test_a_server_that_is_not_there_is_a_named_error(kind: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_flash_boot_keeps_a_programmer_out_but_the_reset_pin_works(kind: str, tmp_path: Path) -> None:
-    from firmware_build import build_fsbl, image_of
-    from n6build.describe.formats.boot_header import BinaryType
-    from virtual_board.small_programs import PROGRAMS
-
-    elf = build_fsbl(tmp_path / "fsbl", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"], BOARD)
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
+    nor = nor_that_says_hello(tmp_path)
     with bench(kind, tmp_path, "--boot", "flash", "--nor", str(nor)) as at:
         with pytest.raises(N6Error, match="N6-FLASH-016") as caught:
             at.programmer.identify()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from emulator_runs import run_program
 from firmware_build import BOARD, build, build_fsbl, image_of, write_nor
+from n6build.base.paths import MACHINE_FILES
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BinaryType
@@ -82,3 +84,12 @@ def build_alone(folder: Path, source: str, *defines: str) -> Path:
 def run_alone(folder: Path, source: str, *defines: str, limits: Limits = _LONG) -> RunResult:
     elf = build_alone(folder, source, *defines)
     return run_program(find_emulator(BOARD.soc), elf, limits=limits)
+
+
+def host_program(folder: Path, name: str) -> Path:
+    """Compile a module of the virtual board, and a program of the same name around it, for this machine."""
+    program = folder / name
+    sources = [str(PROGRAMS.with_name(f"{name}.c")), str(MACHINE_FILES / f"n6virt_{name}.c")]
+    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined,address", "-fno-sanitize-recover"]
+    subprocess.run(["gcc", *flags, f"-I{MACHINE_FILES}", *sources, "-lm", "-o", str(program)], check=True)
+    return program

@@ -59,12 +59,17 @@ def kernel_shape(c: Convolution) -> tuple[int, int, int, int]:
     return c.kernels, c.kernel_height, c.kernel_width, c.batch
 
 
-def inflated(depth: int, height: int, width: int, seed: int) -> np.ndarray:
-    """Return kernels of a depthwise convolution, with zeros off the diagonal."""
-    kernels = np.zeros((depth, height, width, depth), np.int8)
+def inflated(kernels: np.ndarray) -> np.ndarray:
+    """Return kernels over all channels for a depthwise convolution.
+
+    Args:
+        kernels: Array of height x width x channels.
+    """
+    height, width, depth = kernels.shape
+    whole = np.zeros((depth, height, width, depth), np.int8)
     for channel in range(depth):
-        kernels[channel, :, :, channel] = noise(seed + channel, (height, width))
-    return kernels
+        whole[channel, :, :, channel] = kernels[:, :, channel]
+    return whole
 
 
 def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool = False) -> Epoch:
@@ -73,7 +78,9 @@ def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool 
     features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (frames, *kernel_shape(c)), c.kernel_type)
     if depthwise:
-        kernels = np.stack([inflated(c.batch, c.kernel_height, c.kernel_width, seed + i) for i in range(frames)])
+        kernels = np.stack(
+            [inflated(each) for each in noise(seed + 1, (frames, c.kernel_height, c.kernel_width, c.batch))]
+        )
     epoch.feed(features_of(0), features_reader(epoch, 1, features))
     epoch.feed(kernels_of(0), kernels_reader(epoch, 2, kernels))
     convacc_registers(epoch, 0, c, {}, {})

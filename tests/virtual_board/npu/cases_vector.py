@@ -160,6 +160,16 @@ def write_coefficients(epoch: Epoch, index: int, a: np.ndarray, b: np.ndarray, c
         epoch.values("ARITH", index, 8 * 384, words[2 * 384 :])
 
 
+def count_channels(epoch: Epoch, index: int, share: int, groups: int, pixels: int) -> None:
+    """Set the counters so that each element gets the coefficient of its channel."""
+    channels = share * groups
+    ends = (share - 1, pixels * share - 1, pixels * channels - 1)
+    epoch.values("ARITH", index, offset_of("ARITH", "INCCNT"), [0, *ends])
+    back = -(channels - 1)
+    epoch.set("ARITH", index, "ADDROFFSET", OFFSET1=-(share - 1), OFFSET2=1, OFFSET3=back & 0x1FF)
+    epoch.set("ARITH", index, "INCOFFSET", VAL=1)
+
+
 def per_channel(
     batch: int, pixels: int, groups: int, times: int = 1, combined: bool = True, shift: int = 3, seed: int = 0
 ) -> Epoch:
@@ -174,11 +184,7 @@ def per_channel(
     a, b, c = noise(seed + 1, (3, channels), "int16").astype(np.int64)
     b = b >> 11  # B is combined with C: some 20 bits.
     write_coefficients(epoch, 1, a, b, c)
-    ends = (batch - 1, pixels * batch - 1, pixels * channels - 1)
-    epoch.values("ARITH", 1, offset_of("ARITH", "INCCNT"), [0, *ends])
-    back = -(channels - 1)
-    epoch.set("ARITH", 1, "ADDROFFSET", OFFSET1=-(batch - 1), OFFSET2=1, OFFSET3=back & 0x1FF)
-    epoch.set("ARITH", 1, "INCOFFSET", VAL=1)
+    count_channels(epoch, 1, batch, groups, pixels)
     epoch.set("ARITH", 1, "SHIFT", RES=shift)
     epoch.set("ARITH", 1, "INSHIFTER", **operand_bytes(x))
     counters = {"CNT1": 1, "CNT2": 1, "CNT3": 1, "COEFFA": 1, "COEFFB": int(combined), "COEFFC": 1}
