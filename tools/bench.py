@@ -30,7 +30,7 @@ SHORT = {
     "embed": "benchmarks.embed",
     "caches": "benchmarks.caches",
     "kernels": "benchmarks.kernels",
-    "trust": "benchmarks.programs",
+    "trust": "benchmarks.firmware",
     "expected-times": "fit_timing",
 }
 CASES = {
@@ -40,10 +40,10 @@ CASES = {
     "remote-matrix": "benchmarks.remote",
     "neural-art": "benchmarks.neural_art",
     "inference": "benchmarks.inference",
-    "mutated-boots": "benchmarks.mutated_boots",
+    "mutated-boots": "benchmarks.firmware",
     "damages": "benchmarks.damages",
-    "cuts": "benchmarks.cuts",
-    "glitches": "benchmarks.glitches",
+    "cuts": "benchmarks.firmware",
+    "glitches": "benchmarks.firmware",
     "probe": "benchmarks.probe",
     "quantise": "benchmarks.quantise",
     "islands": "benchmarks.float_islands",

@@ -66,7 +66,7 @@ def test_what_is_read_is_kept_in_a_file(tmp_path: Path) -> None:
 
 def test_a_file_that_holds_no_description(tmp_path: Path) -> None:
     (tmp_path / "network_artifacts.json").write_text("{}")
-    with pytest.raises(N6Error, match="N6-NET-020") as error:
+    with pytest.raises(N6Error, match="N6-NET-020"):
         read_artifacts(tmp_path, "network")
 
 
