@@ -46,7 +46,7 @@ def fsbl(folder: Path) -> bytes:
 
 
 def signed(folder: Path, secret: int = 18) -> bytes:
-    """Return a signed program that only sleeps, followed by more than a sector of data."""
+    """Return a signed program that only sleeps, followed by some data."""
     return trust_build.signed(folder, SLEEP_FOR_EVER + bytes(range(256)) * 18, secret=secret)
 
 

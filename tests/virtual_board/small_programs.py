@@ -87,7 +87,7 @@ def run_alone(folder: Path, source: str, *defines: str, limits: Limits = _LONG) 
 
 
 def host_program(folder: Path, name: str) -> Path:
-    """Compile a module of the virtual board, and a program of the same name around it, for this machine."""
+    """Compile a module of the virtual board for this machine, with its test program."""
     program = folder / name
     sources = [str(PROGRAMS.with_name(f"{name}.c")), str(MACHINE_FILES / f"n6virt_{name}.c")]
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined,address", "-fno-sanitize-recover"]

@@ -1,4 +1,4 @@
-"""The FSBL and its Applis: cost of signatures, and ends of boots after damages, cuts and glitches."""
+"""The FSBL and its Applis: cost of signatures, and ends of damaged boots."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def trust() -> Rows:
 
 
 def mutated_boots(boots: str = "1000", first: str = "0") -> Rows:
-    """Yield the ends of boots with damaged FSBL and Appli, none of which may end the emulator.
+    """Yield the ends of boots with damaged FSBL and Appli.
 
-    Each number from `first` on is a seed.
+    None may end the emulator. Each number from `first` on is a seed.
     """
     seeds = range(int(first), int(first) + int(boots))
     with temporary_project() as project:
