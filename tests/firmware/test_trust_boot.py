@@ -131,8 +131,15 @@ def advancing_fsbl(folder: Path) -> bytes:
 def counting(folder: Path, fsbl: bytes, appli: bytearray, fuses: Path | None, board: Board = BOARD) -> list[str]:
     """Return what a board says about its counter, or its error."""
     # The line of the counter is the last one, and comes soon after the verification.
-    options = {"stop": lambda line: ends_run(line) or line.startswith(COUNTED), "limits": Limits(silence=150_000_000)}
-    result = boot_both(folder, fsbl, bytes(appli), board=board, fuses=fuses, **options)
+    result = boot_both(
+        folder,
+        fsbl,
+        bytes(appli),
+        board=board,
+        fuses=fuses,
+        stop=lambda line: ends_run(line) or line.startswith(COUNTED),
+        limits=Limits(silence=150_000_000),
+    )
     return [line for line in result.lines if line.startswith((COUNTED, "n6 fsbl error"))]
 
 

@@ -12,14 +12,15 @@ from random import Random
 
 import pytest
 from called import call, shared_caches
-from flash.test_programmers import flash
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.base.span import Span
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.probes import choose_programmer
+from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.programmer import RamProgram
 from n6build.board.flash.sectors import Sector, sectors_of
+from n6build.board.flash.survey import checked_identity, held_record
 from n6build.board.run.first_cable import cable_steps
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
@@ -75,6 +76,13 @@ def images(version: int) -> list[Sector]:
     return sectors_of(list(parts.items()), BOARD.nor.sector)
 
 
+def flash(at: Bench, wanted: list[Sector]) -> FlashPlan:
+    identity = checked_identity(at.programmer, BOARD)
+    plan = plan_delta(wanted, held_record(wanted, BOARD.name, at.programmer, identity))
+    carry_out(plan, at.programmer)
+    return plan
+
+
 def test_doctor_walks_to_an_empty_nor(at: Bench) -> None:
     steps = [*cable_steps(f"{at.programmer.kind.name}:{at.programmer.name}", BOARD)]
     assert [step.name for step in steps] == ["programmer", "probe", "chip", "NOR id", "NOR"]
@@ -83,9 +91,9 @@ def test_doctor_walks_to_an_empty_nor(at: Bench) -> None:
 
 
 def test_an_empty_board_is_programmed_and_a_second_time_only_the_difference(at: Bench) -> None:
-    assert len(flash(at.programmer, images(1)).lacking) == 2
-    assert len(flash(at.programmer, images(1)).lacking) == 0
-    assert [sector.address for sector in flash(at.programmer, images(2)).lacking] == [APPLI]
+    assert len(flash(at, images(1)).lacking) == 2
+    assert len(flash(at, images(1)).lacking) == 0
+    assert [sector.address for sector in flash(at, images(2)).lacking] == [APPLI]
     nor = at.server.nor
     for sector in images(2):
         assert nor[sector.address - BOARD.nor.base :][: sector.size] == sector.data
@@ -95,7 +103,7 @@ def test_an_empty_board_is_programmed_and_a_second_time_only_the_difference(at: 
 
 
 def test_a_board_that_differs_is_no_success(at: Bench) -> None:
-    flash(at.programmer, images(3))
+    flash(at, images(3))
     with pytest.raises(N6Error, match="N6-FLASH-004"):
         at.programmer.verify(images(4))
 
@@ -172,7 +180,7 @@ def test_doctor_ends_at_the_nor_of_another_board(kind: str, tmp_path: Path) -> N
 def test_two_boards_are_told_apart_by_their_ports(kind: str, tmp_path: Path) -> None:
     with bench(kind, tmp_path / "a") as first, probe_server(tmp_path / "b" / "server", BOARD.name) as other:
         second = Bench(other, programmer_of(kind, other, tmp_path))
-        flash(second.programmer, images(6))
+        flash(second, images(6))
         assert first.server.nor.count(0xFF) == len(first.server.nor)
         assert first.programmer.record != second.programmer.record
 

@@ -62,8 +62,8 @@ def boot_published(
 ) -> RunResult:
     """Run a published application with its weights, which hears a recording."""
     more = {BOARD.slots.appli.address: sample(appli).read_bytes(), 0x7018_0000: sample(weights).read_bytes()}
-    size, clocks = 128 << 20, {"strict_clocks": False}
-    return boot_program(folder, "load_for_st.c", board=board, more=more, size=size, heard=heard, **clocks, **options)
+    options |= {"heard": heard, "size": 128 << 20, "strict_clocks": False}
+    return boot_program(folder, "load_for_st.c", board=board, more=more, **options)
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_the_speech_enhancement_as_published_plays_the_tone_that_it_hears(tmp_pa
         tmp_path, [round(6000 * math.sin(math.tau * TONE_HZ * each / 16_000)) for each in range(32_000)], 16_000
     )
     played = tmp_path / "played.wav"
-    options = {"played": played, "stop": lambda _: False, "limits": Limits(2_000_000_000, None)}
+    options: dict[str, Any] = {"played": played, "stop": lambda _: False, "limits": Limits(2_000_000_000, None)}
     result = boot_published(tmp_path, "boot/se_bm.bin", "boot/se_weights.bin", heard, **options)
     assert result.findings == ()
     with wave.open(str(played)) as reader:
@@ -91,7 +91,10 @@ def test_the_audio_application_as_published_names_what_it_hears(tmp_path: Path) 
     noise = random.Random(1)
     heard = recording(tmp_path, [noise.randrange(-8000, 8000) for _ in range(32_000)], 16_000)
     board = replace(BOARD, console=replace(BOARD.console, baud=14_400))
-    options = {"stop": lambda line: '{"class":"' in line, "limits": Limits(4_000_000_000, 1_500_000_000)}
+    options: dict[str, Any] = {
+        "stop": lambda line: '{"class":"' in line,
+        "limits": Limits(4_000_000_000, 1_500_000_000),
+    }
     weights = "npu/yamnet-core-2.2/aed_weights.bin"
     result = boot_published(tmp_path, "boot/aed_bm.bin", weights, heard, board, **options)
     assert result.findings == ()
