@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+import trust_build
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256, Hash
 from firmware_build import BOARD, write_nor
@@ -36,10 +37,10 @@ from n6build.place.image.elf_reader import Payload, payload_of, symbols_of
 from n6build.place.trust.keys import public_point, signature
 from n6build.place.trust.sign import signed_appli
 from trust.host_verifier import key_file
-from trust_build import ORIGIN, build_verifying
+from trust_build import LOAD, ORIGIN, build_verifying
 
-LOAD = BOARD.soc.load_and_run
-SLEEP_FOR_EVER = bytes.fromhex("00bf 30bf fde7")
+# A NOP, then sleep for ever, and data.
+CONTENT = bytes.fromhex("00bf 30bf fde7") + bytes(range(80))
 # The Appli has two vectors, then its first instruction. A run ends before the second one: the breakpoint of the virtual board
 # also stops a processor that jumps to where the MPU lets nothing run.
 FIRST = ORIGIN + 8
@@ -139,19 +140,17 @@ class Glitch:
 
 def program() -> bytes:
     """Return an unsigned Appli that only sleeps."""
-    payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER + bytes(range(80))
+    payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + CONTENT
     return with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
 
 
 def signed(folder: Path, *, counter: int = 1, board: str = BOARD.name) -> bytearray:
     """Return a signed program that only sleeps."""
-    key = key_file(folder, SECRET)
-    return bytearray(signed_appli(program(), counter, board, partial(signature, key, public_point(key))))
+    return bytearray(trust_build.signed(folder, CONTENT, secret=SECRET, counter=counter, board=board))
 
 
 def _by_revoked(folder: Path) -> bytearray:
-    key = key_file(folder, REVOKED)
-    return bytearray(signed_appli(program(), 1, BOARD.name, partial(signature, key, public_point(key)), 1))
+    return bytearray(trust_build.signed(folder, CONTENT, secret=REVOKED, counter=1, number=1))
 
 
 def _with_key(folder: Path) -> bytearray:

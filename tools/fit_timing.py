@@ -25,9 +25,8 @@ from n6build.base.files import write_atomically
 from n6build.judge.timing.facts import MEASUREMENTS, Clocks, Measurements, contradictions, read_measurements
 from n6build.judge.timing.model import MODEL
 from numpy.typing import NDArray
-from timing_classes import Checked, checked, class_lines, network_rows
+from timing_classes import Checked, checked, class_lines, doubled, listed, network_rows, span_of, three
 from timing_layers import layers_of
-from timing_spans import doubled, listed, span_of, three
 
 Array = NDArray[np.float64]
 

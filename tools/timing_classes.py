@@ -11,7 +11,8 @@ and the errors, so that its range knows nothing of the family.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,6 @@ from benchmarks.measure import Head, Rows
 from n6build.judge.timing.facts import Measurements, contradictions
 from numpy.typing import NDArray
 from timing_layers import layers_of
-from timing_spans import HIGH, LOW, span_of, three
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -32,6 +32,12 @@ PASS_CYCLES = 1.0
 # Networks with less of other operators show the error of layers.
 _PLAIN = 0.8
 _ROUNDS, _SMALLEST = 60, 0.01
+# Nine of ten values are between these quantiles.
+LOW, HIGH = 0.05, 0.95
+# Fewer values do not show the spread of measurements.
+_LEAST = 5
+# An operator that was measured once or twice depends on its shape in an unknown way.
+_DOUBLE = 2.0
 
 
 @dataclass(frozen=True)
@@ -225,3 +231,40 @@ def network_rows(networks: Sequence[Checked]) -> Rows:
         )
     count = sum(each.inside for each in networks)
     yield "all", str(len({each.family for each in networks})), "", "", "", f"{count} of {len(networks)}"
+
+
+def span_of(values: Iterable[float]) -> str:
+    """Return the range of nine of ten values, and the median between them."""
+    sample = np.array(list(values), dtype=float)
+    low, middle, high = np.quantile(sample, [LOW, 0.5, HIGH])
+    return three(float(low), float(middle), float(high))
+
+
+def three(low: float, value: float, high: float) -> str:
+    """Return a range and a value in it."""
+    return f"{{low: {number(low)}, value: {number(value)}, high: {number(high)}}}"
+
+
+def number(value: float) -> str:
+    """Return four digits of a number, in a form that YAML reads as a number."""
+    return f"{float(f'{value:.4g}'):.10g}" if value < 1e6 else f"{value:.0f}"
+
+
+def listed(rows: Iterable[tuple[str, float]]) -> list[str]:
+    """Return the range of each kind, from half to twice the values if they are few."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for kind, value in rows:
+        found[kind].append(value)
+    return [
+        f"  {kind}: {doubled(values) if len(values) < _LEAST else _whole(values, 1.0)}"
+        for kind, values in sorted(found.items())
+    ]
+
+
+def doubled(values: Sequence[float]) -> str:
+    """Return a range from half of the smallest to twice the largest value."""
+    return _whole(values, _DOUBLE)
+
+
+def _whole(values: Sequence[float], factor: float) -> str:
+    return three(min(values) / factor, float(np.median(values)), max(values) * factor)

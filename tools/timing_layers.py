@@ -44,8 +44,8 @@ class Layer:
 # The pairs are channels and stride behind each depthwise layer.
 _V1 = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *(((512, 1),) * 5), (1024, 2), (1024, 1))
 _FAST = ((64, 2), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *(((512, 1),) * 4), (1024, 1))
-# The entries are expansion, channels, repetitions, stride of the first repetition.
-_V2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+# The entries are expansion, channels, repetitions, stride of the first repetition (Sandler et al., 2018, table 2).
+V2_BLOCKS = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 _DIVISOR = 8
 # No rounding of channels takes away more than a tenth of them.
 _LEAST_KEPT = 0.9
@@ -108,21 +108,22 @@ def _mobilenet_v1(architecture: Architecture, blocks: Sequence[tuple[int, int]])
     yield shape.dense(architecture.classes)
 
 
-def _rounded(channels: float) -> int:
+def rounded_channels(channels: float) -> int:
+    """Return the nearest number of channels that MobileNetV2 has."""
     rounded = max(_DIVISOR, int(channels + _DIVISOR / 2) // _DIVISOR * _DIVISOR)
     return rounded + _DIVISOR if rounded < _LEAST_KEPT * channels else rounded
 
 
 def _mobilenet_v2(architecture: Architecture) -> Iterator[Layer]:
     shape, alpha = _input(architecture), architecture.alpha
-    yield shape.conv(_rounded(32 * alpha), 3, 2)
-    for expansion, channels, repetitions, first in _V2:
+    yield shape.conv(rounded_channels(32 * alpha), 3, 2)
+    for expansion, channels, repetitions, first in V2_BLOCKS:
         for index in range(repetitions):
             if expansion > 1:
                 yield shape.conv(expansion * shape.channels, 1)
             yield shape.depthwise(first if index == 0 else 1)
-            yield shape.conv(_rounded(channels * alpha), 1)
-    yield shape.conv(_rounded(1280 * max(1.0, alpha)), 1)
+            yield shape.conv(rounded_channels(channels * alpha), 1)
+    yield shape.conv(rounded_channels(1280 * max(1.0, alpha)), 1)
     yield shape.dense(architecture.classes)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import subprocess
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from firmware_build import headers
 from n6build.base.paths import FIRMWARE
 from n6build.board.flash.appli_update import AppliUpdate, plan_appli
 from n6build.board.flash.sectors import sectors_of
-from n6build.board.flash.trial_journal import APPLI, Entry, read_journal
+from n6build.board.flash.trial_journal import APPLI, MAGIC, RECORD, Entry, read_journal
 from n6build.describe.formats.boot_header import HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board, Slot, Trial
 from n6build.describe.hardware.boards import load_board
@@ -65,6 +66,12 @@ def appli(number: int, size: int = 5000) -> bytes:
     offset = HEADER_BYTES + 0x1C0
     program = struct.pack("<II", 0x34001000, 0x34000409) + number.to_bytes(4, "little") + bytes(size - 12)
     return with_boot_header(program, 0x34000400, BinaryType.SSBL, offset)
+
+
+def record_of(sequence: int, entries: bytes) -> bytes:
+    """Return a record of the journal."""
+    head = RECORD.pack(magic=MAGIC, sequence=sequence, entries=entries)[:-4]
+    return head + zlib.crc32(head).to_bytes(4, "little")
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from firmware_build import BOARD, bring_up, build, image_of, write_nor
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import NorBoot, run_nor
+from firmware_build import BOARD, bring_up, build, image_of
 from n6build.board.virtual_board.source_lines import Places
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.program_places import appli_ram, program_script
+from virtual_board.small_programs import boot_both
 
 PROGRAM = Path(__file__).parent / "programs" / "faulty.c"
 SUPERVISOR_CALL = 11
@@ -22,9 +21,7 @@ def last_line(tmp_path: Path, fsbl: bytes, does: str) -> tuple[str, Path]:
     """Return the program's last line and its ELF file."""
     extra = [f"-DDOES={does}", "-Wno-infinite-recursion"]
     elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], program_script(appli_ram(BOARD.soc)), of_first=extra)
-    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
-    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD)
-    result = run_nor(find_emulator(BOARD.soc), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"))
+    result = boot_both(tmp_path, fsbl, image_of(elf, BinaryType.SSBL), [elf])
     assert result.ended == "stopped"
     return result.lines[-1], elf
 

@@ -6,21 +6,18 @@ import struct
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, write_nor
-from n6build.board.run.console_log import ends_run, read_console
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import NorBoot, run_nor
+from firmware_build import BOARD
+from n6build.board.run.console_log import read_console
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.place.image.boot_header import with_boot_header
+from trust_build import LOAD, ORIGIN, SLEEP_FOR_EVER, decides
+from virtual_board.small_programs import boot_both
 
 CHECKSUM, VERSION, LENGTH, ENTRY = map(BASE.offset_of, ("checksum", "version", "image_bytes", "entry"))
 PAYLOAD_OFFSET = BOARD.soc.load_and_run.payload_offset
 RESET_VECTOR = PAYLOAD_OFFSET + 4
 
-LOAD = BOARD.soc.load_and_run
-ORIGIN = LOAD.load_address + LOAD.payload_offset
 FIRST = ORIGIN + 8
-SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
 PAYLOAD_BYTES = 8 + len(SLEEP_FOR_EVER)
 
 
@@ -35,15 +32,7 @@ def image(changes: dict[int, int]) -> bytes:
 
 
 def says(tmp_path: Path, fsbl: bytes, appli: bytes) -> list[str]:
-    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: appli}
-    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD)
-    started = "n6 fsbl appli bytes="
-    result = run_nor(
-        find_emulator(BOARD.soc),
-        boot,
-        programs=[],
-        stop=lambda line: ends_run(line) or line.startswith(started),
-    )
+    result = boot_both(tmp_path, fsbl, appli, stop=decides)
     assert result.ended == "stopped"
     return list(result.lines)
 

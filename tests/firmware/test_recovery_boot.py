@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from operator import methodcaller
 from pathlib import Path
 
 import pytest
+import trust_build
 from firmware_build import BOARD, image_of, write_nor
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
@@ -19,20 +17,15 @@ from n6build.board.run.link import Link, Stream
 from n6build.board.run.linked_session import virtual_link
 from n6build.board.run.recovery import Release, recover, start
 from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import NorBoot, run_nor
+from n6build.board.virtual_board.run import NorBoot
 from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.formats.recovery import SECTOR_BYTES
 from n6build.describe.hardware.board_header import recovery_defines
-from n6build.place.image.boot_header import with_boot_header
-from n6build.place.trust.keys import public_point, signature
-from n6build.place.trust.sign import signed_appli
+from n6build.place.trust.keys import public_point
 from trust.host_verifier import key_file
-from trust_build import build_verifying
+from trust_build import SLEEP_FOR_EVER, STARTED, build_verifying, decides
+from virtual_board.small_programs import boot_both
 
-LOAD = BOARD.soc.load_and_run
-ORIGIN = LOAD.load_address + LOAD.payload_offset
-SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
-STARTED = methodcaller("startswith", "n6 fsbl appli bytes=")
 APPLI, MODEL = BOARD.slots.appli.address, BOARD.slots.weights.address
 
 
@@ -53,11 +46,8 @@ def fsbl(folder: Path) -> bytes:
 
 
 def signed(folder: Path, secret: int = 18) -> bytes:
-    """Return a signed program that only sleeps, with some data."""
-    payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + SLEEP_FOR_EVER + bytes(range(256)) * 18
-    image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
-    key = key_file(folder, secret)
-    return signed_appli(image, 0, BOARD.name, partial(signature, key, public_point(key)))
+    """Return a signed program that only sleeps, followed by some data."""
+    return trust_build.signed(folder, SLEEP_FOR_EVER + bytes(range(256)) * 18, secret=secret)
 
 
 def release(appli: bytes) -> Release:
@@ -130,17 +120,16 @@ def test_a_damaged_signed_appli_is_replaced(folder: Path, fsbl: bytes) -> None:
     damaged[-100] ^= 1
     lines = recovered(board_with(folder, fsbl, bytes(damaged)), release(signed(folder)))
     assert "n6 fsbl error N6-FW-013 the Appli is damaged: its checksum differs" in lines
-    assert lines[-1].startswith("n6 fsbl appli bytes=")
+    assert lines[-1].startswith(STARTED)
 
 
 def test_a_pin_makes_a_board_wait_that_has_a_valid_appli(folder: Path, fsbl: bytes) -> None:
-    nor = board_with(folder, fsbl, signed(folder))
-    result = run_nor(find_emulator(BOARD.soc), NorBoot(nor, BOARD), programs=[], stop=STARTED)
+    result = boot_both(folder, fsbl, signed(folder), stop=decides)
     assert not any("recovery" in line for line in result.lines)
-    lines = recovered(nor, release(signed(folder)), held=True)
+    lines = recovered(board_with(folder, fsbl, signed(folder)), release(signed(folder)), held=True)
     assert "n6 fsbl recovery waits: pin held" in lines
     # The pin is released at the reset.
-    assert lines[-1].startswith("n6 fsbl appli bytes=")
+    assert lines[-1].startswith(STARTED)
 
 
 @dataclass
@@ -175,4 +164,4 @@ def test_the_cable_is_pulled_and_the_next_call_goes_on(last: int, folder: Path, 
         board.link.stream = cable
         recover(board.link, BOARD.name, wanted)
     assert not any(line.startswith("n6 fsbl appli ") for line in board.lines)
-    assert recovered(nor, wanted)[-1].startswith("n6 fsbl appli bytes=")
+    assert recovered(nor, wanted)[-1].startswith(STARTED)

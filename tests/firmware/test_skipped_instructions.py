@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 
 import pytest
-from glitched_boots import FLAGS, LOAD, WRONG, Fsbl, Glitch, Try, program, verifying_fsbl
+from glitched_boots import FLAGS, WRONG, Fsbl, Glitch, Try, program, verifying_fsbl
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES
+from trust_build import LOAD
 
 START = "n6_start_appli"
 # It leads from the upper half of the Appli's RAM to that of the FSBL.

@@ -39,6 +39,7 @@ from firmware.host_fsbl import (
     HostBoard,
     appli,
     host_board,
+    record_of,
 )
 
 OLD, NEW = appli(1), appli(2)
@@ -118,8 +119,7 @@ def forged(board: HostBoard, state: State, starts: int = 0, others: int = 0) -> 
     for image in images:
         entries += ENTRY.pack(subject=APPLI, image=identity_of(image), state=state, starts=starts)
     entries = entries[: ENTRY.size * ENTRIES]
-    head = RECORD.pack(magic=MAGIC, sequence=1000, entries=entries)[:-4]
-    board.write(JOURNAL.address + SECTOR - RECORD.size, head + zlib.crc32(head).to_bytes(4, "little"))
+    board.write(JOURNAL.address + SECTOR - RECORD.size, record_of(1000, entries))
 
 
 def identity_of(slot: bytes) -> int:
@@ -205,8 +205,7 @@ def random_record(host: HostBoard, source: random.Random) -> bytes:
         subject = source.choice((APPLI, APPLI, source.randrange(1 << 32)))
         state = source.choice((*State, source.randrange(1 << 16)))
         entries += ENTRY.pack(subject=subject, image=image, state=state, starts=source.choice((0, 1, 3, 0xFFFF)))
-    head = RECORD.pack(magic=MAGIC, sequence=source.randrange(1 << 32), entries=entries)[:-4]
-    return head + zlib.crc32(head).to_bytes(4, "little")
+    return record_of(source.randrange(1 << 32), entries)
 
 
 def test_an_appli_without_a_trailer_is_started_and_is_the_oldest(host: HostBoard) -> None:
@@ -385,8 +384,7 @@ def test_an_update_leaves_what_the_board_goes_back_to(
             zlib.crc32(bare[:HEADER_BYTES]) if contents[number] == "bare" else int.from_bytes(image[-4:], "little")
         )
         entries += ENTRY.pack(subject=APPLI, image=identity, state=states[number], starts=0)
-    head = RECORD.pack(magic=MAGIC, sequence=7, entries=entries)[:-4]
-    host.write(JOURNAL.address, head + zlib.crc32(head).to_bytes(4, "little"))
+    host.write(JOURNAL.address, record_of(7, entries))
     before = host.content()
     ends = host.ends_with()
     is_last_resort = "last-resort" in host.said()

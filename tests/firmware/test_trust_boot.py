@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from firmware_build import BOARD, image_of, write_nor
+import trust_build
+from firmware_build import BOARD, image_of
 from n6build.base.paths import FIRMWARE
 from n6build.board.run.console_log import ends_run, read_console
-from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, run_nor
+from n6build.board.virtual_board.run import Limits
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.fuse import Fuse
-from n6build.place.image.boot_header import with_boot_header
-from n6build.place.trust.keys import public_point, signature
-from n6build.place.trust.sign import signed_appli
+from n6build.place.trust.keys import public_point
 from trust.host_verifier import key_file
-from trust_build import build_verifying
+from trust_build import LOAD, SLEEP_FOR_EVER, STARTED, build_verifying, decides
+from virtual_board.small_programs import boot_both
 
-LOAD = BOARD.soc.load_and_run
-ORIGIN = LOAD.load_address + LOAD.payload_offset
-SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
-STARTED = "n6 fsbl appli bytes="
 FLOOR_WORD = BOARD.soc.security_counter
 # Secrets of the keys of the board.
 KEYS = (18, 21)
@@ -43,21 +38,13 @@ def verifying_fsbl(folder: Path) -> bytes:
     return image_of(build_verifying(folder / "fsbl", "fsbl", sources, *points), BinaryType.FSBL)
 
 
-def signed(folder: Path, *, secret: int = 18, counter: int = 0, board: str = BOARD.name, number: int = 0) -> bytearray:
+def signed(folder: Path, **options: Any) -> bytearray:
     """Return a signed program that only sleeps, followed by a kilobyte of data."""
-    payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + SLEEP_FOR_EVER + bytes(range(256)) * 4
-    image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
-    key = key_file(folder, secret)
-    sign = partial(signature, key, public_point(key))
-    return bytearray(signed_appli(image, counter, board, sign, number))
+    return bytearray(trust_build.signed(folder, SLEEP_FOR_EVER + bytes(range(256)) * 4, **options))
 
 
 def says(folder: Path, fsbl: bytes, appli: bytes | bytearray, board: Board = BOARD) -> list[str]:
-    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: bytes(appli)}
-    boot = NorBoot(write_nor(folder / "nor.bin", parts), board)
-    result = run_nor(
-        find_emulator(board.soc), boot, programs=[], stop=lambda line: ends_run(line) or line.startswith(STARTED)
-    )
+    result = boot_both(folder, fsbl, bytes(appli), board=board, stop=decides)
     assert result.ended == "stopped"
     return list(result.lines)
 
@@ -143,13 +130,13 @@ def advancing_fsbl(folder: Path) -> bytes:
 
 def counting(folder: Path, fsbl: bytes, appli: bytearray, fuses: Path | None, board: Board = BOARD) -> list[str]:
     """Return what a board says about its counter, or its error."""
-    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: bytes(appli)}
-    boot = NorBoot(write_nor(folder / "nor.bin", parts), board, fuses=fuses)
     # The line of the counter is the last one, and comes soon after the verification.
-    result = run_nor(
-        find_emulator(board.soc),
-        boot,
-        programs=[],
+    result = boot_both(
+        folder,
+        fsbl,
+        bytes(appli),
+        board=board,
+        fuses=fuses,
         stop=lambda line: ends_run(line) or line.startswith(COUNTED),
         limits=Limits(silence=150_000_000),
     )

@@ -102,6 +102,23 @@ def flash_plan(manifest: FlashManifest, folder: Path, programmer: Programmer) ->
     return plan_delta(wanted, held_record(wanted, manifest.board, programmer, programmer.identify()))
 
 
+def flash(nor: Programmer, parts: dict[int, bytes], folder: Path) -> FlashManifest:
+    """Program these parts, and return their manifest."""
+    manifest = manifest_of(folder, parts)
+    carry_out(flash_plan(manifest, folder, nor), nor)
+    return manifest
+
+
+def lacking(manifest: FlashManifest, folder: Path, nor: Programmer) -> list[int]:
+    """Return the addresses of the sectors that a flash would program."""
+    return [sector.address for sector in flash_plan(manifest, folder, nor).lacking]
+
+
+def check_content(nor: FailingNor, parts: dict[int, bytes]) -> None:
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
 @pytest.fixture
 def parts() -> dict[int, bytes]:
     return {BASE: b"fsbl" * 1500, BASE + 0x10000: b"appli" * 4000, BASE + 0x40000: bytes(range(256)) * 64}
@@ -116,23 +133,21 @@ def with_a_byte_changed(parts: dict[int, bytes]) -> dict[int, bytes]:
 
 def test_a_blank_board_gets_every_sector(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
-    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
-    for address, data in parts.items():
-        assert nor.memory[address - BASE :][: len(data)] == data
+    flash(nor, parts, tmp_path)
+    check_content(nor, parts)
 
 
 def test_nothing_changed_programs_nothing(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, parts, tmp_path)
     assert flash_plan(manifest, tmp_path, nor).lacking == ()
 
 
 def test_one_changed_byte_programs_one_sector(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
-    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
-    plan = flash_plan(manifest_of(tmp_path, with_a_byte_changed(parts)), tmp_path, nor)
-    assert [sector.address for sector in plan.lacking] == [BASE + 0x40000 + 2 * SECTOR]
+    flash(nor, parts, tmp_path)
+    manifest = manifest_of(tmp_path, with_a_byte_changed(parts))
+    assert lacking(manifest, tmp_path, nor) == [BASE + 0x40000 + 2 * SECTOR]
 
 
 @settings(max_examples=30)
@@ -155,8 +170,7 @@ def test_after_any_number_of_interrupts_the_next_flash_ends_correct(
         else:
             with pytest.raises(N6Error, match="cable"):
                 carry_out(plan, nor)
-    for address, data in parts.items():
-        assert nor.memory[address - BASE :][: len(data)] == data
+    check_content(nor, parts)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +189,7 @@ def test_a_record_of_another_board_means_that_nothing_is_known(tmp_path: Path) -
 
 def test_a_board_without_a_record_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, parts, tmp_path)
     nor.record.unlink()
     plan = flash_plan(manifest, tmp_path, nor)
     assert plan.lacking == ()
@@ -187,8 +200,7 @@ def test_a_board_without_a_record_is_read_back(tmp_path: Path, parts: dict[int, 
 def test_what_somebody_else_has_programmed_is_noticed(tmp_path: Path, parts: dict[int, bytes]) -> None:
     """Another program overwrote sectors that the record has as right."""
     nor = FailingNor(tmp_path)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, parts, tmp_path)
     nor.memory[0x10000 : 0x10000 + 3 * SECTOR] = bytes(3 * SECTOR)
     plan = flash_plan(manifest, tmp_path, nor)
     assert [sector.address for sector in plan.lacking] == [BASE + 0x10000 + index * SECTOR for index in range(3)]
@@ -199,33 +211,28 @@ def test_what_somebody_else_has_programmed_is_noticed(tmp_path: Path, parts: dic
 def test_each_image_is_looked_at_though_another_follows_it_at_once(tmp_path: Path) -> None:
     nor = FailingNor(tmp_path)
     parts = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000, BASE + 2 * SECTOR: b"three" * 500}
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, parts, tmp_path)
     nor.memory[SECTOR : SECTOR + 16] = b"somebody else's "
-    assert [sector.address for sector in flash_plan(manifest, tmp_path, nor).lacking] == [BASE + SECTOR]
+    assert lacking(manifest, tmp_path, nor) == [BASE + SECTOR]
 
 
 def test_what_lies_beside_programmed_sectors_and_was_not_looked_at_is_forgotten(tmp_path: Path) -> None:
     """An erase may have reached the sector beside the programmed one."""
     nor = FailingNor(tmp_path)
     both = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000}
-    carry_out(flash_plan(manifest_of(tmp_path, both), tmp_path, nor), nor)
-    carry_out(flash_plan(manifest_of(tmp_path, {BASE: b"new" * 1000}), tmp_path, nor), nor)
+    flash(nor, both, tmp_path)
+    flash(nor, {BASE: b"new" * 1000}, tmp_path)
     assert set(read_record(nor.record, "test").sectors) == {BASE}
 
 
 def test_new_weights_of_somebody_else_show_at_their_end(tmp_path: Path, parts: dict[int, bytes]) -> None:
     """The checksum at the end of the weights differs; their beginning may be the same."""
     nor = FailingNor(tmp_path)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, parts, tmp_path)
     size = len(parts[BASE + 0x40000])
     nor.memory[0x40000 + 2 * SECTOR + 9] ^= 1
     nor.memory[0x40000 + size - 2] ^= 1
-    assert [sector.address - BASE for sector in flash_plan(manifest, tmp_path, nor).lacking] == [
-        0x40000 + 2 * SECTOR,
-        0x40000 + 3 * SECTOR,
-    ]
+    assert lacking(manifest, tmp_path, nor) == [BASE + 0x40000 + index * SECTOR for index in (2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -247,8 +254,7 @@ def test_the_record_of_another_board_at_this_probe_is_not_trusted(
     is_trusted: bool,
 ) -> None:
     nor = FailingNor(tmp_path, identity=before)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, parts, tmp_path)
     capsys.readouterr()
     nor.identity = now
     nor.memory[:] = b"\xff" * SIZE if not is_trusted else nor.memory
@@ -262,7 +268,7 @@ def test_the_record_of_another_board_at_this_probe_is_not_trusted(
 def test_an_erase_that_reaches_too_far_is_found_out(tmp_path: Path, parts: dict[int, bytes]) -> None:
     """The programmer's sectors are twice as large as those in board.yaml."""
     nor = FailingNor(tmp_path)
-    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    flash(nor, parts, tmp_path)
     parts = with_a_byte_changed(parts)
     manifest = manifest_of(tmp_path, parts)
     plan = flash_plan(manifest, tmp_path, nor)
@@ -278,8 +284,7 @@ def test_an_erase_that_reaches_too_far_is_found_out(tmp_path: Path, parts: dict[
         carry_out(plan, nor)
     nor.program = program  # type: ignore[method-assign]
     carry_out(flash_plan(manifest, tmp_path, nor), nor)
-    for address, data in parts.items():
-        assert nor.memory[address - BASE :][: len(data)] == data
+    check_content(nor, parts)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -292,7 +297,7 @@ def test_a_build_that_is_killed_between_two_steps(
     The shortened record lacks the sectors that are programmed.
     """
     nor = FailingNor(tmp_path)
-    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    flash(nor, parts, tmp_path)
     parts = {address: data[::-1] for address, data in parts.items()}
     manifest = manifest_of(tmp_path, parts)
     steps = 0
@@ -319,8 +324,7 @@ def test_a_build_that_is_killed_between_two_steps(
     for address, digest in record.sectors.items():
         assert sha256(bytes(nor.memory[address - BASE :][:SECTOR])) == digest
     carry_out(flash_plan(manifest, tmp_path, nor), nor)
-    for address, data in parts.items():
-        assert nor.memory[address - BASE :][: len(data)] == data
+    check_content(nor, parts)
 
 
 def test_two_builds_cannot_use_one_board(tmp_path: Path) -> None:
@@ -331,7 +335,7 @@ def test_two_builds_cannot_use_one_board(tmp_path: Path) -> None:
 
 def test_the_virtual_nor_is_erased_where_nothing_was_programmed(tmp_path: Path, parts: dict[int, bytes]) -> None:
     virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
-    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, virtual), virtual)
+    flash(virtual, parts, tmp_path)
     nor = virtual.nor.read_bytes()
     assert len(nor) == SIZE
     assert nor[0x10000:][: len(parts[BASE + 0x10000])] == parts[BASE + 0x10000]
@@ -340,11 +344,9 @@ def test_the_virtual_nor_is_erased_where_nothing_was_programmed(tmp_path: Path, 
 
 def test_a_virtual_board_whose_nor_is_gone_is_programmed_anew(tmp_path: Path, parts: dict[int, bytes]) -> None:
     virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, virtual), virtual)
+    manifest = flash(virtual, parts, tmp_path)
     virtual.nor.unlink()
-    plan = flash_plan(manifest, tmp_path, virtual)
-    assert plan.lacking == plan.wanted
+    assert len(lacking(manifest, tmp_path, virtual)) == len(wanted_sectors(manifest, tmp_path))
 
 
 # The manifest.
@@ -381,8 +383,7 @@ def test_a_run_that_writes_to_the_nor_leaves_a_record_of_what_is_still_there(
     tmp_path: Path, parts: dict[int, bytes], doubted: bool
 ) -> None:
     virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
-    manifest = manifest_of(tmp_path, parts)
-    carry_out(flash_plan(manifest, tmp_path, virtual), virtual)
+    manifest = flash(virtual, parts, tmp_path)
     known = load_board("nucleo-n657")
     board = replace(known, name="test", nor=replace(known.nor, sector=SECTOR))
     if doubted:
@@ -400,7 +401,7 @@ def test_a_run_that_writes_to_the_nor_leaves_a_record_of_what_is_still_there(
     else:
         assert record.memory_state == virtual.memory_state()
         assert {each.address for each in wanted} - set(record.sectors) == {BASE + 0x40000 + SECTOR}
-    assert [each.address for each in flash_plan(manifest, tmp_path, virtual).lacking] == [BASE + 0x40000 + SECTOR]
+    assert lacking(manifest, tmp_path, virtual) == [BASE + 0x40000 + SECTOR]
 
 
 @pytest.mark.parametrize(

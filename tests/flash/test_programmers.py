@@ -22,7 +22,7 @@ from n6build.board.flash.algorithm import FlashAlgorithm
 from n6build.board.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
 from n6build.board.flash.probes import PROGRAMMERS, choose_programmer, name_of_programmer
 from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
-from n6build.board.flash.programmer import Programmer, RamProgram
+from n6build.board.flash.programmer import RamProgram
 from n6build.board.flash.programmers.openocd import openocd_script
 from n6build.board.flash.programmers.probe_rs import elf_file
 from n6build.board.flash.record import read_record
@@ -92,9 +92,9 @@ def programmer_of(tmp_path: Path, board: Board = BOARD, probe: str = "auto") -> 
     return programmer
 
 
-def flash(programmer: Programmer, wanted: list[Sector]) -> FlashPlan:
-    identity = checked_identity(programmer, BOARD)
-    plan = plan_delta(wanted, held_record(wanted, BOARD.name, programmer, identity))
+def flash(programmer: ProbeProgrammer, wanted: list[Sector]) -> FlashPlan:
+    identity = checked_identity(programmer, programmer.board)
+    plan = plan_delta(wanted, held_record(wanted, programmer.board.name, programmer, identity))
     carry_out(plan, programmer)
     return plan
 

@@ -20,7 +20,7 @@ from n6build.board.flash.survey import doubted_if_it_fails
 from n6build.board.flash.verify import Part, compared, raise_if_different
 from n6build.board.flash.virtual import VirtualProgrammer
 
-from flash.test_flash import BASE, SECTOR, SIZE, FailingNor, flash_plan, manifest_of
+from flash.test_flash import BASE, SECTOR, SIZE, FailingNor, flash, flash_plan, lacking, manifest_of
 
 PARTS = {BASE: b"fsbl" * 1500, BASE + 0x10000: b"appli" * 4000, BASE + 0x40000: bytes(range(256)) * 64}
 
@@ -78,8 +78,7 @@ def test_a_byte_that_no_witness_sees_is_repaired_after_a_run_that_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nor = FailingNor(tmp_path)
-    manifest = manifest_of(tmp_path, PARTS)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, PARTS, tmp_path)
     nor.memory[0x40000 + SECTOR + 9] ^= 1
     assert flash_plan(manifest, tmp_path, nor).lacking == ()
     for id, is_doubted in (("N6-LINK-001", False), ("N6-FW-023", True)):
@@ -96,12 +95,11 @@ def test_a_byte_that_no_witness_sees_is_repaired_after_a_run_that_failed(
 
 def test_what_verify_has_found_is_programmed_again(tmp_path: Path) -> None:
     nor = FailingNor(tmp_path)
-    manifest = manifest_of(tmp_path, PARTS)
-    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    manifest = flash(nor, PARTS, tmp_path)
     nor.memory[0x40000 + SECTOR + 9] ^= 1
     _, different = compared(parts(), SECTOR, nor.read)
     forget(nor.record, "test", [Span(each.address, SECTOR) for each in different])
-    assert [sector.address for sector in flash_plan(manifest, tmp_path, nor).lacking] == [BASE + 0x40000 + SECTOR]
+    assert lacking(manifest, tmp_path, nor) == [BASE + 0x40000 + SECTOR]
 
 
 def test_a_build_notices_that_the_virtual_nor_has_been_written_to_or_is_doubted(tmp_path: Path) -> None:
@@ -124,7 +122,7 @@ def test_a_build_notices_that_the_virtual_nor_has_been_written_to_or_is_doubted(
     content[0x40000 + SECTOR + 9] ^= 1
     virtual.nor.write_bytes(content)
     assert not holds()
-    assert [sector.address for sector in flash_plan(manifest, tmp_path, virtual).lacking] == [BASE + 0x40000 + SECTOR]
+    assert lacking(manifest, tmp_path, virtual) == [BASE + 0x40000 + SECTOR]
     flashed()
     assert holds()
     doubt(virtual.record, "test", "its last run ended with N6-FW-023")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import inspect
 import io
 import json
-import wave
 import zlib
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
 import numpy as np
+from firmware.host_fsbl import record_of
 from n6build.base.bounded import WRONG_FIELDS
 from n6build.board.flash.appli_update import expected_appli, plan_appli, stored_appli
 from n6build.board.flash.command_line import Said
 from n6build.board.flash.programmers import openocd, probe_rs, pyocd, stm32cubeprogrammer
-from n6build.board.flash.trial_journal import COPY_BYTES, ENTRY, MAGIC, RECORD, State
+from n6build.board.flash.trial_journal import COPY_BYTES, ENTRY, State
 from n6build.board.run.console_log import ends_run, read_console
 from n6build.board.run.field_readings import readings_of
 from n6build.board.run.registers import registers_of
@@ -49,6 +49,7 @@ from n6build.place.reloc.verify import ram_of, verify
 from n6build.place.trust.release import Part, find_release, release_bytes
 from reloc.synthetic import synthetic_model
 from reloc.test_slots import Board as SlotBoard
+from virtual_board.test_recording import wav
 
 from fuzz.target import Parse, Target, of_file
 
@@ -130,9 +131,8 @@ def _appli_slots() -> list[bytes]:
     image = with_boot_header(program, 0x34000400, BinaryType.SSBL, 0x400)
     stored = stored_appli(image, 3)
     entry = ENTRY.pack(subject=0, image=int.from_bytes(stored[-4:], "little"), state=State.CONFIRMED, starts=1)
-    head = RECORD.pack(magic=MAGIC, sequence=1, entries=entry)[:-4]
     flash = stored.ljust(2048, b"\xff") + image.ljust(2048, b"\xff")
-    return [(flash + head + zlib.crc32(head).to_bytes(4, "little")).ljust(4096 + 2 * COPY_BYTES, b"\xff")]
+    return [(flash + record_of(1, entry)).ljust(4096 + 2 * COPY_BYTES, b"\xff")]
 
 
 def _appli_update(data: bytes, folder: Path) -> None:
@@ -172,16 +172,6 @@ def _answered(data: bytes, folder: Path) -> None:
     except WRONG_FIELDS:
         # The caller turns these exceptions into an error with the model's name.
         return
-
-
-def _wave() -> list[bytes]:
-    file = io.BytesIO()
-    with wave.open(file, "wb") as writer:
-        writer.setnchannels(1)
-        writer.setsampwidth(2)
-        writer.setframerate(16_000)
-        writer.writeframes(bytes(64))
-    return [file.getvalue()]
 
 
 def _said_by(programmer: ModuleType) -> Parse:
@@ -231,7 +221,11 @@ BOARDS = (
     Target("trailers", lambda: [bytes(112) + _slot_image()[0][-51:]], _trailer),
     Target(".npy", _vectors, of_file("inputs.npy", inspect.unwrap(read_vectors))),
     Target("answer of an interpreter (.npz)", _answer, _answered),
-    Target(".wav", _wave, of_file("a.wav", lambda path: convert_recording(path, path.with_name("heard")))),
+    Target(
+        ".wav",
+        lambda: [wav(bytes(64))],
+        of_file("a.wav", lambda path: convert_recording(path, path.with_name("heard"))),
+    ),
     Target("STM32CubeProgrammer's words", lambda: [_CUBE], _said_by(stm32cubeprogrammer)),
     Target("probe-rs' words", lambda: [_PROBE_RS], _said_by(probe_rs)),
     Target("pyOCD's words", lambda: [_PYOCD], _said_by(pyocd)),

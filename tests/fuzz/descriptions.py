@@ -81,10 +81,6 @@ def _romfs(data: bytes, folder: Path) -> None:
     read_manifest(path, folder)
 
 
-def _yaml(data: bytes, folder: Path) -> None:
-    from_yaml(data.decode("utf-8", "replace"), "a.yaml")
-
-
 def _document(data: bytes, folder: Path) -> None:
     document = parse_document(data.decode("utf-8", "replace"), "a.yaml")
     document.load(dict[str, tuple[int | str | bool | float | None, ...]])
@@ -139,7 +135,7 @@ DESCRIPTIONS = (
     Target(
         "pools as YAML",
         lambda: [_SMALL_POOLS],
-        _yaml,
+        lambda data, _: from_yaml(data.decode("utf-8", "replace"), "a.yaml"),
         _KEYS,
     ),
 )

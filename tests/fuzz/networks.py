@@ -90,10 +90,6 @@ def _network() -> tuple[bytes, bytes]:
         return described.with_name("network.c").read_bytes(), described.read_bytes()
 
 
-def _c_info() -> bytes:
-    return _network()[1]
-
-
 def _beside_network_c(data: bytes, folder: Path) -> None:
     """Read a c_info together with its network.c."""
     (folder / "network.c").write_bytes(_network()[0])
@@ -167,15 +163,15 @@ NETWORKS = (
     Target(".tflite, facts", lambda: [TFLITE], of_file("facts.tflite", read_model_facts), [b"TFL3"]),
     Target(".onnx", lambda: [qdq_convolution()], of_file("model.onnx", read_onnx_graph)),
     Target(".onnx, facts", lambda: [onnx_model(quantised=True)], of_file("facts.onnx", read_model_facts)),
-    Target("c_info", lambda: [_c_info()], of_file("network_c_info.json", read_c_info)),
-    Target("pools of a c_info", lambda: [_c_info()], of_file("network_c_info.json", read_activation_pools)),
-    Target("c_info, costs of epochs", lambda: [_c_info(), _COSTS], of_file("network_c_info.json", read_costs)),
+    Target("c_info", lambda: [_network()[1]], of_file("network_c_info.json", read_c_info)),
+    Target("pools of a c_info", lambda: [_network()[1]], of_file("network_c_info.json", read_activation_pools)),
+    Target("c_info, costs of epochs", lambda: [_network()[1], _COSTS], of_file("network_c_info.json", read_costs)),
     Target(
         "c_info, normalised",
         lambda: [b'{"environment": {"generated_time": "t", "a": "/home/x/a.c"}}'],
         lambda data, _: normalised_c_info(data, "c"),
     ),
-    Target("c_info beside network.c", lambda: [_c_info()], _beside_network_c),
+    Target("c_info beside network.c", lambda: [_network()[1]], _beside_network_c),
     Target("survey", lambda: [C_FILE], _surveyed),
     Target("constants of a .tflite", lambda: [TFLITE], of_file("constants.tflite", int8_constants), [b"TFL3"]),
     Target("constants of a .onnx", lambda: [qdq_convolution()], of_file("constants.onnx", int8_constants)),

@@ -19,6 +19,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.board_header import HEADERS
 from n6build.describe.hardware.boards import load_board
 from n6build.describe.hardware.i2c import load_i2c_part
+from n6build.describe.hardware.nor import load_nor_commands
 from n6build.describe.hardware.program_places import appli_ram, program_script
 from n6build.describe.hardware.psram import load_psram_commands
 from n6build.describe.hardware.soc_header import HEADERS as SOC_HEADERS
@@ -146,21 +147,17 @@ NOR_LIES = [
         "sfdp: error N6-NOR-002: a command of to_octal has 8 bytes, more than 7",
     ),
     ("[[0x06],", f"[{'[0x06], ' * 40}", "sfdp: error N6-NOR-002: a table has more than 64 words"),
-    ("second_byte: inverse", "second_byte: invers", "second_byte: error N6-YAML-004: .*\n.*did you mean 'inverse'"),
+    (
+        "second_byte: inverse",
+        "second_byte: invers",
+        "second_byte: error N6-YAML-004: invalid value 'invers'\n  hint: did you mean 'inverse'",
+    ),
 ]
 
 
 def nor_file(board: Board) -> Path:
     (path,) = [path for path in board.files if path.parent.name == "nor"]
     return path
-
-
-@pytest.mark.parametrize(("old", "new", "message"), NOR_LIES)
-def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str, message: str) -> None:
-    path = nor_file(board)
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(N6Error, match=rf"^boards/nor/macronix-octal\.yaml:\d+: {message}"):
-        load_board("nucleo-n645", path.parent.parent)
 
 
 PSRAM_LIES = [
@@ -193,6 +190,7 @@ I2C_LIES = [
 
 
 PART_LIES = [
+    *(("nor/macronix-octal.yaml", load_nor_commands, *lie) for lie in NOR_LIES),
     *(("psram/apmemory-x16.yaml", load_psram_commands, *lie) for lie in PSRAM_LIES),
     *(("i2c/wm8904.yaml", load_i2c_part, *lie) for lie in I2C_LIES),
 ]

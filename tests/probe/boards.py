@@ -9,13 +9,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from firmware_build import BOARD, compiler
+from firmware_build import BOARD, build_fsbl, compiler, image_of, write_nor
 from n6build.board.flash.virtual import make_erased
 from n6build.board.probe.board import ProbedBoard, probed_board
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot
+from n6build.describe.formats.boot_header import BinaryType
 from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.debug_port import read_debug_port
+from virtual_board.small_programs import PROGRAMS
 
 # Places in RAM for a program, its data and its stack.
 CODE, DATA, STACK = 0x3400_0000, 0x3400_8000, 0x3402_0000
@@ -36,6 +38,11 @@ def switched_on(
     described = replace(read_debug_port(), opens_us=opens_us)
     with probed_board(find_emulator(board.soc), boot, folder / "findings.jsonl", described) as on:
         yield on
+
+
+def nor_that_says_hello(folder: Path) -> Path:
+    elf = build_fsbl(folder / "fsbl", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"], BOARD)
+    return write_nor(folder / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
 
 
 def assembled(folder: Path, text: str, address: int = CODE) -> bytes:

@@ -7,16 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_fsbl, image_of, write_nor
+from firmware_build import BOARD
 from n6build.base.errors import N6Error
 from n6build.board.probe.debug_port import Refused, VirtualDebugPort
 from n6build.board.probe.processor import AIRCR, BPU_COMP, BPU_CTRL, DEMCR, DFSR, DWT_COMP
 from n6build.board.virtual_board.findings_file import read_findings
 from n6build.board.virtual_board.source_lines import Places
-from n6build.describe.formats.boot_header import BinaryType
-from virtual_board.small_programs import PROGRAMS
 
-from probe.boards import CODE, DATA, STACK, assembled, switched_on
+from probe.boards import CODE, DATA, STACK, assembled, nor_that_says_hello, switched_on
 from probe.debugger import MASKINTS, PC, S_LOCKUP, S_RESET, S_SLEEP, SP, XPSR, Debugger
 
 LOOP = BOARD.soc.boot.development_loop
@@ -64,6 +62,11 @@ def debugger(port: VirtualDebugPort) -> Debugger:
     return found
 
 
+def start(debugger: Debugger, folder: Path, code: str) -> None:
+    debugger.load(CODE, assembled(folder, code))
+    debugger.start(CODE, STACK)
+
+
 def test_development_boot_waits_in_the_rom(debugger: Debugger) -> None:
     assert debugger.register(PC) == LOOP
     debugger.run()
@@ -100,8 +103,7 @@ def test_the_process_stack_is_that_of_control(debugger: Debugger) -> None:
 
 
 def test_a_program_in_ram_runs_to_its_bkpt(debugger: Debugger, tmp_path: Path) -> None:
-    debugger.load(CODE, assembled(tmp_path, COUNTS))
-    debugger.start(CODE, STACK)
+    start(debugger, tmp_path, COUNTS)
     debugger.wait()
     assert debugger.word(DFSR) == 2
     assert debugger.word(DATA) == debugger.register(0) == 10
@@ -144,8 +146,7 @@ def test_steps_go_over_sleep_and_into_functions(debugger: Debugger, tmp_path: Pa
 
 
 def test_a_sleeping_core_can_be_halted_and_goes_on(debugger: Debugger, tmp_path: Path) -> None:
-    debugger.load(CODE, assembled(tmp_path, "wfi\nbkpt #0"))
-    debugger.start(CODE, STACK)
+    start(debugger, tmp_path, "wfi\nbkpt #0")
     debugger.wait_for(S_SLEEP)
     debugger.halt()
     assert debugger.register(PC) == CODE + 2
@@ -155,8 +156,7 @@ def test_a_sleeping_core_can_be_halted_and_goes_on(debugger: Debugger, tmp_path:
 
 
 def test_an_endless_loop_can_be_halted(debugger: Debugger, tmp_path: Path) -> None:
-    debugger.load(CODE, assembled(tmp_path, "b ."))
-    debugger.start(CODE, STACK)
+    start(debugger, tmp_path, "b .")
     assert not debugger.is_halted
     debugger.write(DATA, 5)
     assert debugger.word(DATA) == 5
@@ -165,8 +165,7 @@ def test_an_endless_loop_can_be_halted(debugger: Debugger, tmp_path: Path) -> No
 
 
 def test_a_breakpoint_can_be_set_while_the_program_runs(debugger: Debugger, tmp_path: Path) -> None:
-    debugger.load(CODE, assembled(tmp_path, "again: adds r0, #1\nadds r1, #1\nb again"))
-    debugger.start(CODE, STACK)
+    start(debugger, tmp_path, "again: adds r0, #1\nadds r1, #1\nb again")
     debugger.write(BPU_COMP, CODE + 2 | 1)
     debugger.wait()
     assert debugger.register(PC) == CODE + 2
@@ -308,16 +307,13 @@ def test_the_programs_counter_stands_still_while_it_is_halted(debugger: Debugger
 
 
 def test_a_program_sees_that_a_debugger_is_there(debugger: Debugger, tmp_path: Path) -> None:
-    debugger.load(CODE, assembled(tmp_path, "ldr r0, =0xE000EDF0\nldr r1, [r0]\nbkpt #0"))
-    debugger.start(CODE, STACK)
+    start(debugger, tmp_path, "ldr r0, =0xE000EDF0\nldr r1, [r0]\nbkpt #0")
     debugger.wait()
     assert debugger.register(1) & 1
 
 
 def test_flash_boot_closes_the_core_but_not_the_bus(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path / "fsbl", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"], BOARD)
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    with switched_on(tmp_path, nor=nor, development=False) as on:
+    with switched_on(tmp_path, nor=nor_that_says_hello(tmp_path), development=False) as on:
         debugger = Debugger(on.port)
         with pytest.raises(Refused, match="closed"):
             debugger.word(0xE000_ED00)
@@ -325,9 +321,8 @@ def test_flash_boot_closes_the_core_but_not_the_bus(tmp_path: Path) -> None:
 
 
 def test_flash_boot_without_an_fsbl_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(N6Error) as caught, switched_on(tmp_path, development=False):
+    with pytest.raises(N6Error, match="N6-PROBE-001") as caught, switched_on(tmp_path, development=False):
         pass
-    assert caught.value.id == "N6-PROBE-001"
     assert "no FSBL" in caught.value.what
 
 

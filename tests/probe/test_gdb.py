@@ -20,7 +20,6 @@ from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
 from n6build.base.paths import FIRMWARE
 from n6build.board.flash.debug import serve_debugger
 from n6build.board.flash.probe_programmer import ProbeProgrammer
-from n6build.board.flash.probes import choose_programmer
 from n6build.board.virtual_board import run
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
@@ -29,7 +28,7 @@ from n6build.describe.hardware.blocks import gdb_registers
 from patience import NET_S
 from virtual_board.small_programs import PROGRAMS
 
-from probe.real_tools import openocd, probe_server, pyocd
+from probe.test_programmers import bench
 
 SOC = BOARD.soc
 FSBL_TABLE = SOC.boot.header_address + SOC.boot.payload_offset
@@ -80,12 +79,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     folder = tmp_path_factory.mktemp("programs")
     fsbl = build_fsbl(folder / "fsbl", FIRMWARE / "fsbl" / "main.c")
     appli = build_appli(folder / "appli", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"])
-    slots = BOARD.slots
-    images = {
-        slots.fsbl.address: image_of(fsbl, BinaryType.FSBL),
-        slots.appli.address: image_of(appli, BinaryType.SSBL),
-    }
-    nor = write_nor(folder / "nor.bin", images)
+    slots, images = BOARD.slots, (image_of(fsbl, BinaryType.FSBL), image_of(appli, BinaryType.SSBL))
+    nor = write_nor(folder / "nor.bin", dict(zip((slots.fsbl.address, slots.appli.address), images, strict=True)))
     (folder / "registers.gdb").write_text(gdb_registers(SOC))
     code = subprocess.run(
         ["arm-none-eabi-objdump", "-d", "--disassemble=n6_start_appli", fsbl],
@@ -181,18 +176,10 @@ def test_a_session_at_the_virtual_board(programs: Programs, monkeypatch: pytest.
 @pytest.fixture(params=["pyocd", "openocd"])
 def programmer(request: pytest.FixtureRequest, programs: Programs, tmp_path: Path) -> Iterator[ProbeProgrammer]:
     """Yield a programmer at a board whose boot ROM waits for a debugger."""
-    tool = {"pyocd": pyocd, "openocd": openocd}[request.param]()
     nor = tmp_path / "nor.bin"
     shutil.copyfile(programs.nor, nor)
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        probe_server(tmp_path / "server", BOARD.name, "--nor", str(nor)) as server,
-    ):
-        patch.setenv("PATH", str(tool.parent), prepend=":")
-        port = server.pyocd_port if request.param == "pyocd" else server.openocd_port
-        found = choose_programmer(f"{request.param}:tcp-{port}", BOARD, tmp_path)
-        assert isinstance(found, ProbeProgrammer)
-        yield found
+    with bench(request.param, tmp_path, "--nor", str(nor)) as at:
+        yield at.programmer
 
 
 def test_a_session_through_the_server_of_a_programmer(programs: Programs, programmer: ProbeProgrammer) -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from flash.test_programmers import flash
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.board.flash.probe_programmer import ProbeProgrammer
 from n6build.board.flash.probes import PROGRAMMERS
-from n6build.board.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.board.flash.sectors import Sector, sectors_of
-from n6build.board.flash.survey import checked_identity, held_record
 from n6build.board.probe.board import ProbedBoard
 from n6build.describe.hardware.boards import board_names, load_board
 
@@ -61,13 +60,6 @@ def images(at: Bench, version: int) -> list[Sector]:
     return sectors_of(list(parts.items()), 4096)
 
 
-def flash(at: Bench, wanted: list[Sector]) -> FlashPlan:
-    identity = checked_identity(at.programmer, at.programmer.board)
-    plan = plan_delta(wanted, held_record(wanted, at.programmer.board.name, at.programmer, identity))
-    carry_out(plan, at.programmer)
-    return plan
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -79,9 +71,9 @@ def flash(at: Bench, wanted: list[Sector]) -> FlashPlan:
 def test_the_exported_chip_programs_each_board_and_then_only_the_difference(name: str, tmp_path: Path) -> None:
     with bench(tmp_path, name) as at:
         assert at.programmer.nor_id() == at.programmer.board.nor.jedec_id
-        assert len(flash(at, images(at, 1)).lacking) == 3
-        assert flash(at, images(at, 1)).lacking == ()
-        assert len(flash(at, images(at, 2)).lacking) == 2
+        assert len(flash(at.programmer, images(at, 1)).lacking) == 3
+        assert flash(at.programmer, images(at, 1)).lacking == ()
+        assert len(flash(at.programmer, images(at, 2)).lacking) == 2
         assert min(at.probe_rs.polls) > 1, "AP1 was closed behind each reset"
         at.programmer.verify(images(at, 2))
         (read,) = at.programmer.read([Span(at.programmer.board.nor.base + 0x0010_0000, 5000)])

@@ -12,7 +12,6 @@ from random import Random
 
 import pytest
 from called import call, shared_caches
-from firmware_build import write_nor
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.base.span import Span
@@ -27,7 +26,7 @@ from n6build.describe.hardware.board import Board
 from n6build.describe.hardware.boards import load_board
 from patience import wait_until
 
-from probe.boards import assembled
+from probe.boards import assembled, nor_that_says_hello
 from probe.debugger import PC, Debugger
 from probe.real_tools import Server, openocd, probe_server, pyocd, remote_port
 
@@ -105,9 +104,8 @@ def test_an_empty_board_is_programmed_and_a_second_time_only_the_difference(at: 
 
 def test_a_board_that_differs_is_no_success(at: Bench) -> None:
     flash(at, images(3))
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match="N6-FLASH-004"):
         at.programmer.verify(images(4))
-    assert caught.value.id == "N6-FLASH-004"
 
 
 def ram_program(folder: Path, code: str) -> RamProgram:
@@ -147,24 +145,17 @@ def seen(debugger: Debugger, address: int, wanted: int) -> int:
 def test_a_server_that_is_not_there_is_a_named_error(kind: str, tmp_path: Path) -> None:
     with bench(kind, tmp_path) as at:
         programmer = replace(at.programmer, name="tcp-1")
-        with pytest.raises(N6Error) as caught:
+        with pytest.raises(N6Error, match="N6-FLASH-016") as caught:
             programmer.identify()
-    assert caught.value.id == "N6-FLASH-016"
     assert caught.value.hint == "start n6build probe-server, which prints its port"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_flash_boot_keeps_a_programmer_out_but_the_reset_pin_works(kind: str, tmp_path: Path) -> None:
-    from firmware_build import build_fsbl, image_of
-    from n6build.describe.formats.boot_header import BinaryType
-    from virtual_board.small_programs import PROGRAMS
-
-    elf = build_fsbl(tmp_path / "fsbl", PROGRAMS / "says_hello.c", ["-DDOES=NOTHING"], BOARD)
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
+    nor = nor_that_says_hello(tmp_path)
     with bench(kind, tmp_path, "--boot", "flash", "--nor", str(nor)) as at:
-        with pytest.raises(N6Error) as caught:
+        with pytest.raises(N6Error, match="N6-FLASH-016") as caught:
             at.programmer.identify()
-        assert caught.value.id == "N6-FLASH-016"
         assert caught.value.hint and "boot selectors" in caught.value.hint
         wait_until(lambda: _hellos(at) == 1, at.server.process)
         at.programmer.reset()
@@ -179,10 +170,9 @@ def _hellos(at: Bench) -> int:
 def test_doctor_ends_at_the_nor_of_another_board(kind: str, tmp_path: Path) -> None:
     with bench(kind, tmp_path, board="stm32n6570-dk") as at:
         steps = cable_steps(f"{kind}:{at.programmer.name}", BOARD)
-        with pytest.raises(N6Error) as caught:
+        with pytest.raises(N6Error, match="N6-FLASH-032") as caught:
             for step in steps:
                 assert step.name in ("programmer", "probe", "chip")
-    assert caught.value.id == "N6-FLASH-032"
     assert f"0x{load_board('stm32n6570-dk').nor.jedec_id:06X}" in caught.value.what
 
 

@@ -128,9 +128,8 @@ def test_a_debugger_that_reads_nothing_does_not_stop_others() -> None:
 
 def test_a_port_in_use_has_an_error_of_its_own() -> None:
     port, _ = fake_port()
-    with served() as (used, _, _), pytest.raises(N6Error) as caught:
+    with served() as (used, _, _), pytest.raises(N6Error, match="N6-PROBE-002"):
         ProbeServer(port, [(used, PyocdFront)])
-    assert caught.value.id == "N6-PROBE-002"
 
 
 def test_the_end_of_the_board_ends_the_server() -> None:
@@ -141,10 +140,9 @@ def test_the_end_of_the_board_ends_the_server() -> None:
 
     machine.state = gone  # type: ignore[assignment,method-assign]
     server = ProbeServer(port, [(0, PyocdFront)])
-    with connect(server.ports[0]) as channel, pytest.raises(N6Error) as caught:
+    with connect(server.ports[0]) as channel, pytest.raises(N6Error, match="N6-PROBE-003"):
         for request in ('"open"', '"write_dp", "arguments": [8, 16777216]', '"read_ap", "arguments": [0]'):
             channel.sendall(f'{{"id": 1, "request": {request}}}\n'.encode())
         for _ in range(10):
             server.serve(NET_S)
     server.close()
-    assert caught.value.id == "N6-PROBE-003"

@@ -6,6 +6,7 @@ It ends with 1 after the first command that fails.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from programmer_stand_ins.board import BASE, Board, Fault
@@ -76,71 +77,38 @@ def _commands(board: Board, lines: list[str]) -> int:
     return 0
 
 
-def _nothing(_: Board) -> str:
-    return ""
-
-
-def _device_id(board: Board) -> str:
-    print(f"n6 device 0x2003{0x6000 | board.settings.device_id:04x}")
-    return ""
-
-
-def _nor_id(board: Board) -> str:
+def _nor_id(board: Board) -> None:
     board.operation()
     print(f"n6 nor id 0x{board.settings.jedec_id:06x}")
-    return ""
 
 
-def _access(board: Board) -> str:
-    board.operation()
-    return ""
-
-
-def _echo(_: Board, text: str) -> str:
-    print(text)
-    return ""
-
-
-def _reset(board: Board) -> str:
-    board.begin(board.settings.on_reset)
-    return ""
-
-
-def _resume(board: Board) -> str:
-    board.begin(board.settings.on_start)
-    return ""
-
-
-def _load(board: Board, path: str, address: str) -> str:
+def _load(board: Board, path: str, address: str) -> None:
     board.load(int(address, 16), Path(path).read_bytes())
-    return ""
 
 
-def _write(board: Board, path: str, address: str) -> str:
+def _write(board: Board, path: str, address: str) -> None:
     board.program(int(address, 16), Path(path).read_bytes())
     print(f"auto erase enabled\nwrote {Path(path).stat().st_size} bytes from file {path}")
-    return ""
 
 
 def _verify(board: Board, path: str, address: str) -> str:
     return "" if board.holds(int(address, 16), Path(path).read_bytes()) else "checksum mismatch"
 
 
-def _read(board: Board, path: str, offset: str, size: str) -> str:
+def _read(board: Board, path: str, offset: str, size: str) -> None:
     Path(path).write_bytes(board.read(BASE + int(offset, 16), int(size)))
-    return ""
 
 
-# Each pattern of a script's line has a function, which returns an error or an empty text.
-_PATTERNS = (
-    ("halt|shutdown", _nothing),
-    ("n6_device_id", _device_id),
+# Each pattern of a script's line has a function, which returns an error or nothing.
+_PATTERNS: tuple[tuple[str, Callable[..., str | None]], ...] = (
+    ("halt|shutdown", lambda _: None),
+    ("n6_device_id", lambda board: print(f"n6 device 0x2003{0x6000 | board.settings.device_id:04x}")),
     ("n6_nor_id", _nor_id),
-    ("n6_open_nor|reg (?:sp|pc|xPSR) 0x[0-9A-F]+", _access),
-    ('echo "(.*)"', _echo),
-    (r"adapter assert srst|sleep \d+", _nothing),
-    ("adapter deassert srst", _reset),
-    ("resume", _resume),
+    ("n6_open_nor|reg (?:sp|pc|xPSR) 0x[0-9A-F]+", Board.operation),
+    ('echo "(.*)"', lambda _, text: print(text)),
+    (r"adapter assert srst|sleep \d+", lambda _: None),
+    ("adapter deassert srst", lambda board: board.begin(board.settings.on_reset)),
+    ("resume", lambda board: board.begin(board.settings.on_start)),
     (r"load_image \{(.*)\} (0x\w+) bin", _load),
     (r"flash write_image erase \{(.*)\} (0x\w+) bin", _write),
     (r"flash verify_image \{(.*)\} (0x\w+) bin", _verify),

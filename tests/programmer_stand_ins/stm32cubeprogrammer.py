@@ -61,14 +61,13 @@ def _connected(board: Board, arguments: list[str]) -> int:
     return 0
 
 
-def _loader(_: Board, path: str) -> str:
+def _loader(_: Board, path: str) -> None:
     if not Path(path).is_file():
         # The real program was seen to accept this without an error.
         print("Warning: the external loader is ignored")
-    return ""
 
 
-def _write(board: Board, path: str, address: str) -> str:
+def _write(board: Board, path: str, address: str) -> None:
     data, at = Path(path).read_bytes(), int(address, 16)
     print(f"Memory Programming ...\nOpening and parsing file: {Path(path).name}\n  Address       : 0x{at:08X}\n")
     if at < BASE:
@@ -77,25 +76,21 @@ def _write(board: Board, path: str, address: str) -> str:
         print("Erasing memory corresponding to segment 0:\nErasing external memory sectors\nDownload in Progress:")
         board.program(at, data)
     print("\n\x1b[32mFile download complete\x1b[0m\nTime elapsed during download operation: 00:00:02.117\n")
-    return ""
 
 
-def _read(board: Board, address: str, size: str, path: str) -> str:
+def _read(board: Board, address: str, size: str, path: str) -> None:
     Path(path).write_bytes(board.read(int(address, 16), int(size)))
     print(f"UPLOADING ...\n  Size          : {size} Bytes\n  Address       : {address}\nRead progress:")
     print("Data read successfully\nTime elapsed during the read operation is: 00:00:00.009")
-    return ""
 
 
-def _reset(board: Board) -> str:
+def _reset(board: Board) -> None:
     board.begin(board.settings.on_reset)
     print("Hard reset is performed")
-    return ""
 
 
-def _halt(_: Board) -> str:
+def _halt(_: Board) -> None:
     print("Core halted")
-    return ""
 
 
 def _write_word(board: Board, address: str, value: str) -> str:
@@ -108,14 +103,13 @@ def _set_registers(_: Board, stack: str, program_counter: str) -> str:
     return "" if stack.startswith("MSP=0x") and program_counter.startswith("PC=0x") else "unknown register"
 
 
-def _run(board: Board) -> str:
+def _run(board: Board) -> None:
     board.begin(board.settings.on_start)
     print("Core run")
-    return ""
 
 
 # Each option maps to the number of its words and to its function, which returns an error or an empty text.
-_OPTIONS: dict[str, tuple[int, Callable[..., str]]] = {
+_OPTIONS: dict[str, tuple[int, Callable[..., str | None]]] = {
     "-el": (1, _loader),
     "-w": (2, _write),
     "-r": (3, _read),

@@ -66,9 +66,8 @@ def test_what_is_read_is_kept_in_a_file(tmp_path: Path) -> None:
 
 def test_a_file_that_holds_no_description(tmp_path: Path) -> None:
     (tmp_path / "network_artifacts.json").write_text("{}")
-    with pytest.raises(N6Error) as error:
+    with pytest.raises(N6Error, match="N6-NET-020"):
         read_artifacts(tmp_path, "network")
-    assert error.value.id == "N6-NET-020"
 
 
 # Offsets of words in the synthetic model that the cases overwrite; each case names the expected error.
@@ -92,9 +91,8 @@ def test_tables_that_hold_no_such_thing(table: int, field: int, value: bytes, ex
     address = model.image_word(model.header["got_start"] + 4 * (4 + table))
     at = model.read_only_bytes + (address & 0x0FFFFFFF) + field
     data[at : at + len(value)] = value
-    with pytest.raises(N6Error) as error:
+    with pytest.raises(N6Error, match="N6-RELOC-040") as error:
         of(bytes(data))
-    assert error.value.id == "N6-RELOC-040"
     assert expected in error.value.what
 
 

@@ -79,9 +79,8 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
     ],
 )
 def test_a_mistake_in_a_row_is_named_with_its_line(tmp_path: Path, old: str, new: str, id: str, what: str) -> None:
-    with pytest.raises(N6Error) as caught:
+    with pytest.raises(N6Error, match=id) as caught:
         read_measurements(changed(tmp_path, old, new))
-    assert caught.value.id == id
     assert what in caught.value.what
     assert re.search(r"timings\.yaml:\d+", str(caught.value.where))
 

@@ -145,49 +145,27 @@ def chosen(tmp_path: Path, **values: object) -> Choices:
 def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> None:
     key = str(key_file(tmp_path))
     (tmp_path / "build").mkdir()
+    public = str(public_file(tmp_path))
+    nine = tuple(str(key_file(tmp_path, secret)) for secret in range(18, 27))
+
+    def code(key: str, **more: object) -> dict[str, object]:
+        return {"trust": "code", "trust_key": key, **more}
+
     refused: dict[str, dict[str, object]] = {
         "N6-TRUST-005: 'trust=full' needs a key": {"trust": "full"},
         "N6-TRUST-005: 'trust_key', 'trust_keys', 'trust_counter', 'trust_advance', 'sign_with' and": {
             "trust_key": key
         },
-        "N6-TRUST-005: contains a private key, but": {"trust": "code", "trust_key": key, "sign_with": "signer"},
-        "N6-TRUST-005: contains only a public key": {"trust": "code", "trust_key": str(public_file(tmp_path))},
-        "N6-TRUST-009: has a PIN": {
-            "trust": "code",
-            "trust_key": str(public_file(tmp_path)),
-            "sign_with": "pkcs11:object=a?pin-value=1",
-        },
-        "N6-TRUST-008: is not a command": {
-            "trust": "code",
-            "trust_key": str(public_file(tmp_path)),
-            "sign_with": "'sign",
-        },
-        "N6-TRUST-011: has 1 key;": {
-            "trust": "code",
-            "trust_key": key,
-            "trust_keys": (str(key_file(tmp_path, 19)),),
-        },
-        "N6-TRUST-011: has 2 keys;": {
-            "trust": "code",
-            "trust_key": key,
-            "trust_keys": (key, str(public_file(tmp_path))),
-        },
-        "N6-TRUST-011: has 9 keys;": {
-            "trust": "code",
-            "trust_key": key,
-            "trust_keys": tuple(str(key_file(tmp_path, secret)) for secret in range(18, 27)),
-        },
-        "N6-TRUST-006: is inside the build folder": {
-            "trust": "code",
-            "trust_key": str(key_file(tmp_path / "build")),
-        },
-        "N6-TRUST-007: 'trust' needs n6build's own": {"trust": "code", "trust_key": key, "appli": "a.elf"},
-        "N6-TRUST-007: code that runs in place": {
-            "trust": "code",
-            "trust_key": key,
-            "loader": "reloc",
-            "load": "xip",
-        },
+        "N6-TRUST-005: contains a private key, but": code(key, sign_with="signer"),
+        "N6-TRUST-005: contains only a public key": code(public),
+        "N6-TRUST-009: has a PIN": code(public, sign_with="pkcs11:object=a?pin-value=1"),
+        "N6-TRUST-008: is not a command": code(public, sign_with="'sign"),
+        "N6-TRUST-011: has 1 key;": code(key, trust_keys=nine[1:2]),
+        "N6-TRUST-011: has 2 keys;": code(key, trust_keys=(key, public)),
+        "N6-TRUST-011: has 9 keys;": code(key, trust_keys=nine),
+        "N6-TRUST-006: is inside the build folder": code(str(key_file(tmp_path / "build"))),
+        "N6-TRUST-007: 'trust' needs n6build's own": code(key, appli="a.elf"),
+        "N6-TRUST-007: code that runs in place": code(key, loader="reloc", load="xip"),
     }
     for said, values in refused.items():
         with pytest.raises(N6Error, match=re.escape(said)):
@@ -227,9 +205,7 @@ def test_a_plan_follows_from_the_public_key_and_never_from_the_private_one(tmp_p
     choices = chosen(tmp_path, trust="full", trust_key=str(key), trust_counter=3)
     plan = application_plan(choices, read_environment(), ["build"])
     signing = [step for step in plan.steps if step.verb == "Sign"]
-    assert {step.outputs[0].rpartition("/")[2] for step in signing} == {
-        "appli_image.bin",
-    }
+    assert {step.outputs[0].rpartition("/")[2] for step in signing} == {"appli_image.bin"}
     for step in signing:
         assert not step.shared, "a cache would hand out signatures"
         assert str(key) in step.state

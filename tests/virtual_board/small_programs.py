@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from emulator_runs import run_program
 from firmware_build import BOARD, build, build_fsbl, image_of, write_nor
+from n6build.base.paths import MACHINE_FILES
 from n6build.board.virtual_board.build import find_emulator
 from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BinaryType
@@ -15,7 +17,6 @@ from n6build.describe.hardware.board import Board
 
 PROGRAMS = Path(__file__).parent / "programs"
 _SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
-_ENDS = ("end", "n6 fault")
 _SOON, _LONG = Limits(silence=200_000_000), Limits(1_000_000_000)
 
 
@@ -29,22 +30,31 @@ def line_of(source: str, text: str) -> str:
 def boot(
     folder: Path,
     parts: Mapping[int, bytes],
-    elves: Sequence[Path],
+    elves: Sequence[Path] = (),
     board: Board = BOARD,
+    *,
+    stop: Callable[[str], bool] = lambda line: line.startswith(("end", "n6 fault")),
     limits: Limits = _SOON,
+    size: int = 32 << 20,
     **options: Any,
 ) -> RunResult:
     """Run a NOR until a program says `end` or faults.
 
     Args:
         parts: Address in the window -> bytes.
+        size: Bytes of the NOR.
         options: As in NorBoot.
     """
-    nor = NorBoot(write_nor(folder / "nor.bin", dict(parts)), board, **options)
-    stop = _ENDS
-    return run_nor(
-        find_emulator(board.soc), nor, programs=elves, stop=lambda line: line.startswith(stop), limits=limits
-    )
+    nor = NorBoot(write_nor(folder / "nor.bin", dict(parts), size), board, **options)
+    return run_nor(find_emulator(board.soc), nor, programs=elves, stop=stop, limits=limits)
+
+
+def boot_both(
+    folder: Path, fsbl: bytes, appli: bytes, elves: Sequence[Path] = (), board: Board = BOARD, **options: Any
+) -> RunResult:
+    """Run an FSBL and an Appli from their places."""
+    parts = {board.slots.fsbl.address: fsbl, board.slots.appli.address: appli}
+    return boot(folder, parts, elves, board, **options)
 
 
 def boot_elf(
@@ -74,3 +84,12 @@ def build_alone(folder: Path, source: str, *defines: str) -> Path:
 def run_alone(folder: Path, source: str, *defines: str, limits: Limits = _LONG) -> RunResult:
     elf = build_alone(folder, source, *defines)
     return run_program(find_emulator(BOARD.soc), elf, limits=limits)
+
+
+def host_program(folder: Path, name: str) -> Path:
+    """Compile a module of the virtual board for this machine, with its test program."""
+    program = folder / name
+    sources = [str(PROGRAMS.with_name(f"{name}.c")), str(MACHINE_FILES / f"n6virt_{name}.c")]
+    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined,address", "-fno-sanitize-recover"]
+    subprocess.run(["gcc", *flags, f"-I{MACHINE_FILES}", *sources, "-lm", "-o", str(program)], check=True)
+    return program

@@ -20,6 +20,7 @@ from n6build.describe.hardware.fuse import Fuse
 from n6build.place.image.rom_keys import read_rom_keys, rom_key_digest
 from n6build.place.trust.keys import signature
 from n6build.place.trust.sign import with_signature
+from slow_rows import slow_rows
 from trust.rom_signer import private_key, rom_keys, signed
 
 from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
@@ -43,22 +44,19 @@ def test_a_program_is_started_and_heard(tmp_path: Path) -> None:
     assert (result.lines, result.findings, result.unmodelled) == (("hello", "end"), (), ())
 
 
-def test_the_second_place_is_looked_at_if_the_first_holds_nothing(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    result = boot(tmp_path, {BOARD.nor.base + SECOND_SLOT: image_of(elf, BinaryType.FSBL)}, [elf])
+def test_the_second_place_is_looked_at_if_the_first_holds_nothing(tmp_path: Path, fsbl: Fsbl) -> None:
+    result = boot(tmp_path, {BOARD.nor.base + SECOND_SLOT: fsbl.image}, [fsbl.elf])
     assert result.lines == ("hello", "end")
 
 
-def test_headers_for_earlier_silicon_are_accepted(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    image = bytearray(image_of(elf, BinaryType.FSBL))
+def test_headers_for_earlier_silicon_are_accepted(tmp_path: Path, fsbl: Fsbl) -> None:
+    image = bytearray(fsbl.image)
     struct.pack_into("<I", image, VERSION, 0x0002_0100)
-    assert boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf]).lines == ("hello", "end")
+    assert boot(tmp_path, {BOARD.nor.base: bytes(image)}, [fsbl.elf]).lines == ("hello", "end")
 
 
-def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    image = bytearray(image_of(elf, BinaryType.FSBL))
+def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: Path, fsbl: Fsbl) -> None:
+    image = bytearray(fsbl.image)
     vectors = BOARD.soc.boot.payload_offset
     stack, reset = struct.unpack_from("<II", image, vectors)
     struct.pack_into("<II", image, vectors, 0, 0)
@@ -66,7 +64,7 @@ def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: 
     (checksum,) = struct.unpack_from("<I", image, 0x64)
     removed = sum(struct.pack("<II", stack, reset))
     struct.pack_into("<I", image, 0x64, checksum - removed)
-    assert boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf]).lines == ("hello", "end")
+    assert boot(tmp_path, {BOARD.nor.base: bytes(image)}, [fsbl.elf]).lines == ("hello", "end")
 
 
 @pytest.mark.parametrize(
@@ -80,22 +78,22 @@ def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: 
     ],
     ids=["nothing there", "header 2.2", "too long", "checksum", "entry"],
 )
-def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, value: int, message: str) -> None:
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    image = bytearray(image_of(elf, BinaryType.FSBL))
+def test_the_boot_rom_says_why_it_starts_nothing(
+    tmp_path: Path, fsbl: Fsbl, offset: int, value: int, message: str
+) -> None:
+    image = bytearray(fsbl.image)
     struct.pack_into("<I", image, offset, value)
-    result = boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf])
+    result = boot(tmp_path, {BOARD.nor.base: bytes(image)}, [fsbl.elf])
     assert [finding.kind for finding in result.findings] == ["boot-rom"]
     assert message in result.findings[0].text
 
 
-def test_an_image_signed_without_align_is_named_before_it_crashes(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
-    image = bytearray(image_of(elf, BinaryType.FSBL))
+def test_an_image_signed_without_align_is_named_before_it_crashes(tmp_path: Path, fsbl: Fsbl) -> None:
+    image = bytearray(fsbl.image)
     payload = image[BOARD.soc.boot.payload_offset :]
     # The checksum stays the same: only zeros are left out.
     struct.pack_into("<I", image, 0x6C, len(payload))
-    result = boot(tmp_path, {BOARD.nor.base: bytes(image[:HEADER_BYTES] + payload)}, [elf])
+    result = boot(tmp_path, {BOARD.nor.base: bytes(image[:HEADER_BYTES] + payload)}, [fsbl.elf])
     assert result.findings[0].kind == "boot-rom"
     assert result.findings[0].text == (
         "The FSBL was signed without -align: its vector table is at 0x240 of the image, the chip expects it at 0x400"
@@ -103,19 +101,10 @@ def test_an_image_signed_without_align_is_named_before_it_crashes(tmp_path: Path
     assert "hello" not in result.lines
 
 
-SILENT = [
-    ("WRONG_FUNCTION", "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"),
-    ("OTHER_PIN", "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"),
-]
-
-
-@pytest.mark.parametrize(
-    ("does", "text"),
-    [SILENT[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in SILENT[1:])],
-    ids=[case[0] for case in SILENT],
-)
-def test_a_console_on_another_pin_or_function_prints_nothing(tmp_path: Path, does: str, text: str) -> None:
+@pytest.mark.parametrize("does", ["WRONG_FUNCTION", *slow_rows("OTHER_PIN")])
+def test_a_console_on_another_pin_or_function_prints_nothing(tmp_path: Path, does: str) -> None:
     result = run(tmp_path, does)
+    text = "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"
     assert result.lines == ()
     assert [(finding.kind, finding.text) for finding in result.findings] == [("console", text)]
 

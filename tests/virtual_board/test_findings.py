@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
+from firmware_build import BOARD, build_appli, build_fsbl, image_of
 from n6build.base.errors import N6Error
 from n6build.board.virtual_board.build import find_emulator
-from n6build.board.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from n6build.board.virtual_board.run import NorBoot, RunResult, run_nor
 from n6build.describe.formats.boot_header import BASE, HEADER_BYTES, BinaryType
 
-from virtual_board.small_programs import PROGRAMS, boot, boot_program, line_of
+from virtual_board.small_programs import PROGRAMS, boot, boot_both, boot_program, line_of
 
 WEIGHTS = bytes(range(1, 256)) * 17
 SUM = sum(WEIGHTS[:4096])
@@ -96,13 +96,10 @@ def test_an_npu_that_reads_no_weights_has_a_cause(tmp_path: Path, define: str, k
 
 
 def test_an_fsbl_that_copies_64_kb_whatever_the_appli_needs(tmp_path: Path) -> None:
-    fsbl, appli = (
-        build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c"),
-        build_appli(tmp_path, PROGRAMS / "large_appli.c"),
-    )
+    fsbl = build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c")
+    appli = build_appli(tmp_path, PROGRAMS / "large_appli.c")
     image = image_of(appli, BinaryType.SSBL)
-    parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), BOARD.slots.appli.address: image}
-    result = boot(tmp_path, parts, [fsbl, appli])
+    result = boot_both(tmp_path, image_of(fsbl, BinaryType.FSBL), image, [fsbl, appli])
     (finding,) = result.findings
     assert finding.kind == "short-copy"
     table_end = image.rindex(42) + 1
@@ -140,8 +137,7 @@ def test_an_appli_that_was_not_copied_so_far_as_to_say_a_word(tmp_path: Path) ->
     fsbl = build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c")
     appli = build_appli(tmp_path, PROGRAMS / "appli_behind_64_kb.c")
     image = image_of(appli, BinaryType.SSBL)
-    parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), BOARD.slots.appli.address: image}
-    result = boot(tmp_path, parts, [fsbl, appli])
+    result = boot_both(tmp_path, image_of(fsbl, BinaryType.FSBL), image, [fsbl, appli])
     (finding,) = [finding for finding in result.findings if finding.kind == "short-copy"]
     assert f"the last {len(image) - 0x10000} of its {len(image)} bytes were never copied to RAM" in finding.text
 
@@ -152,10 +148,6 @@ def test_an_emulator_that_cannot_start_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_program_that_falls_silent_is_stopped_in_time(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
-    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    boot_from = NorBoot(nor, BOARD)
-    limits = Limits(silence=200_000_000)
-    result = run_nor(find_emulator(BOARD.soc), boot_from, programs=[elf], stop=lambda _: False, limits=limits)
+    result = boot_program(tmp_path, "weights_to_npu.c", stop=lambda _: False)
     assert result.ended == "silent"
     assert "end" in result.lines

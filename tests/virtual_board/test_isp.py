@@ -9,19 +9,18 @@ import itertools
 import struct
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import astuple, dataclass, field
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build.base.paths import ROOT
 from numpy.typing import NDArray
+
+from virtual_board.small_programs import host_program
 
 Picture = NDArray[np.uint8]
 Integers = NDArray[np.int64]
-SOURCES = ROOT / "tools" / "virtual_board"
 PATTERNS = ("RGGB", "GRBG", "GBRG", "BGGR")
 ONE = (256, 0, 0, 0, 256, 0, 0, 0, 256)
 
@@ -58,25 +57,11 @@ Develop = Callable[[Isp, Picture, tuple[int, int]], Developed]
 
 @pytest.fixture(scope="session")
 def develop(tmp_path_factory: pytest.TempPathFactory) -> Develop:
-    program = tmp_path_factory.mktemp("isp") / "isp"
-    sources = [Path(__file__).parent / "isp.c", SOURCES / "n6virt_isp.c"]
-    flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined,address", "-fno-sanitize-recover"]
-    subprocess.run(["gcc", *flags, f"-I{SOURCES}", *map(str, sources), "-lm", "-o", str(program)], check=True)
+    program = host_program(tmp_path_factory.mktemp("isp"), "isp")
 
     def call(isp: Isp, scene: Picture, window: tuple[int, int]) -> Developed:
         height, width, _ = scene.shape
-        switches = (isp.has_colours, isp.pattern, isp.has_matrix, isp.has_gamma)
-        words = (
-            *isp.black,
-            *isp.gain,
-            *isp.shift,
-            *switches,
-            *isp.offset,
-            *isp.factor,
-            isp.sensor,
-            isp.sensor_black,
-            *isp.daylight,
-        )
+        words = np.hstack(astuple(isp)).tolist()
         data = struct.pack("<34i", *words, width, height, *window) + scene.tobytes()
         done = subprocess.run([str(program)], input=data, capture_output=True, check=True).stdout
         sums = struct.unpack("<6Q", done[-48:])

@@ -125,6 +125,5 @@ def test_its_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(npu_record, "MAX_BYTES", path.stat().st_size)
     assert len(read_npu_record(path)) == 1
     path.write_text(json.dumps(GOOD) + "\n\n")
-    with pytest.raises(N6Error) as raised:
+    with pytest.raises(N6Error, match="N6-FILE-003"):
         read_npu_record(path)
-    assert raised.value.id == "N6-FILE-003"

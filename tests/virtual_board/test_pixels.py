@@ -9,18 +9,17 @@ import struct
 import subprocess
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build.base.paths import ROOT
 from numpy.typing import NDArray
+
+from virtual_board.small_programs import host_program
 
 Picture = NDArray[np.uint8]
 Follow = Callable[["Path_", Picture], Picture]
-SOURCES = ROOT / "tools" / "virtual_board"
 UNIT = 8192
 
 
@@ -62,31 +61,14 @@ def scaled(path: Path_, width: int, height: int) -> Path_:
 
 @pytest.fixture(scope="session")
 def follow(tmp_path_factory: pytest.TempPathFactory) -> Follow:
-    program = tmp_path_factory.mktemp("pixels") / "pixels"
-    sources = [Path(__file__).parent / "pixels.c", SOURCES / "n6virt_pixels.c"]
-    warnings = [
-        "-std=c11",
-        "-O2",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-fsanitize=undefined,address",
-        "-fno-sanitize-recover",
-    ]
-    subprocess.run(["gcc", *warnings, f"-I{SOURCES}", *map(str, sources), "-o", str(program)], check=True)
+    program = host_program(tmp_path_factory.mktemp("pixels"), "pixels")
 
     def call(path: Path_, picture: Picture) -> Picture:
         height, width, _ = picture.shape
         words = struct.pack("<15I", *astuple(path), width, height)
         done = subprocess.run([str(program)], input=words + picture.tobytes(), capture_output=True, check=True)
-        size = (
-            (path.out_height, path.out_width)
-            if path.scales
-            else (
-                -(-path.height // path.keep_y),
-                -(-path.width // path.keep_x),
-            )
-        )
+        kept = -(-path.height // path.keep_y), -(-path.width // path.keep_x)
+        size = (path.out_height, path.out_width) if path.scales else kept
         return np.frombuffer(done.stdout, np.uint8).reshape(*size, 3)
 
     return call

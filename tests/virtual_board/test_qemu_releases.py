@@ -1,4 +1,4 @@
-"""The release of QEMU for each computer; another release's source is refused."""
+"""The release of QEMU for each computer, its source and its configured tree."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from n6build.board.virtual_board.build import main
+from n6build.board.virtual_board.build import is_usable, main
 from n6build.board.virtual_board.qemu import RELEASES, release_here
-from n6build.board.virtual_board.source_package import fetch_source
+from n6build.board.virtual_board.source_package import as_source_list, as_source_stanzas, fetch_source
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_ONE_RELEASE = re.compile(r"\benv_ptr\b|\bcpu_env\(|qemu_mutex_lock_iothread|\bbql_lock|\"(sysemu|system)/")
@@ -100,3 +100,54 @@ def test_a_system_whose_package_sources_lack_the_release_has_no_virtual_board(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert main() == 3
     assert "N6-VB-002: the virtual board needs the source of qemu" in capsys.readouterr().err
+
+
+# The system's lists of binary packages, read as lists of source packages.
+
+
+def test_each_one_line_entry_becomes_a_source_entry_with_its_options() -> None:
+    text = (
+        "# deb http://mirror.example/os release main\n"
+        "deb [arch=amd64 signed-by=/key.gpg] http://mirror.example/os release main contrib\n"
+        "  deb\thttp://mirror.example/os release-updates main\n"
+        "deb-src http://mirror.example/os release main\n"
+    )
+    assert as_source_list(text) == (
+        "# deb http://mirror.example/os release main\n"
+        "deb-src [arch=amd64 signed-by=/key.gpg] http://mirror.example/os release main contrib\n"
+        "deb-src http://mirror.example/os release-updates main\n"
+        "deb-src http://mirror.example/os release main\n"
+    )
+
+
+def test_stanzas_change_their_type_and_nothing_else() -> None:
+    text = "Types: deb deb-src\nURIs: http://mirror.example/os\nSuites: release\nEnabled: no\n\nTypes: deb\nSuites: security\n"
+    assert as_source_stanzas(text) == (
+        "Types: deb-src\nURIs: http://mirror.example/os\nSuites: release\nEnabled: no\n\nTypes: deb-src\nSuites: security\n"
+    )
+
+
+# The configured tree, which outlives the checkout that configured it.
+
+NINJA = """rule CUSTOM
+ command = {0}/bin/python3 -m mesonbuild
+build trace.h: CUSTOM trace-events | {0}/bin/python3 {0}/bin/meson ../scripts/tracetool.py
+"""
+
+
+def test_a_tree_that_was_never_configured_is_not_usable(tmp_path: Path) -> None:
+    assert not is_usable(tmp_path / "build.ninja")
+
+
+@pytest.mark.parametrize("lost", ["python3", "meson"])
+def test_a_tree_is_configured_again_once_the_checkout_that_did_it_is_gone(lost: str, tmp_path: Path) -> None:
+    """Otherwise ninja finds no rule to make the Python of a removed .venv."""
+    programs = tmp_path / "checkout/.venv/bin"
+    programs.mkdir(parents=True)
+    for name in ("python3", "meson"):
+        (programs / name).touch()
+    ninja = tmp_path / "build.ninja"
+    ninja.write_text(NINJA.format(programs.parent))
+    assert is_usable(ninja)
+    (programs / lost).unlink()
+    assert not is_usable(ninja)

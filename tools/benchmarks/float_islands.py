@@ -1,4 +1,4 @@
-"""Random float32 graphs against onnxruntime, and the code size of kernels."""
+"""Random float32 graphs against onnxruntime."""
 
 from __future__ import annotations
 
@@ -8,28 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import random_islands
-from kernels import code_sizes
 from kernels.host_kernels import HostKernels
 
 from benchmarks.measure import FIGURES, Head, Rows
 
 _STEP = 1.001
-
-
-def kernel_code() -> Rows:
-    """Yield the code size of the kernels at -O2, by family."""
-    with tempfile.TemporaryDirectory() as folder:
-        code_sizes.prepare(Path(folder))
-        sizes = code_sizes.sizes(Path(folder))
-    int8, float32 = sum(code_sizes.of_int8(sizes).values()), sum(code_sizes.of_float32(sizes).values())
-    yield FIGURES
-    yield "all int8 kernels", f"{int8} bytes", f"<= {code_sizes.CODE_BUDGET}"
-    yield (
-        "with int16, zero points and ONNX",
-        f"{sum(sizes.values()) - float32} bytes",
-        f"<= {code_sizes.BUDGET_OF_ALL['-O2']}",
-    )
-    yield "float32 of ONNX", f"{float32} bytes", f"<= {code_sizes.FLOAT_BUDGET}"
 
 
 def islands(graphs: int = 2000, first: int = 0) -> Rows:

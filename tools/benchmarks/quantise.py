@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from onnx_models import OnnxGraph
+from timing_layers import V2_BLOCKS, rounded_channels
 
 from benchmarks.measure import FIGURES, Rows, run
 
@@ -34,8 +36,6 @@ found = measured(AccuracyJob(model, int8, (test,), (labels,), (), settings))
 shares = [100 * each / found.labelled for each in (found.float_top1, found.int8_top1)]
 Path(shown).write_text(f"{shares[0]:.1f} % float, {shares[1]:.1f} % int8")
 """
-# Expansion, channels, repetitions and stride of the blocks of MobileNetV2 (Sandler et al., 2018, table 2).
-_BLOCKS = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 _GOALS = "30 s, 1000 MB"
 _DROP = "within 1 point"
 
@@ -97,76 +97,54 @@ def _dense(layers: Sequence[tuple[Any, Any]]) -> onnx.ModelProto:
     """Return a network of dense layers with ReLU between them."""
     net, name = _Net(), "input"
     for number, (weights, bias) in enumerate(layers):
-        net.weights += [numpy_helper.from_array(weights, f"w{number}"), numpy_helper.from_array(bias, f"b{number}")]
-        name = net.node("Gemm", name, f"w{number}", f"b{number}")
+        name = net.node("Gemm", name, net.constant(weights), net.constant(bias))
         name = net.node("Relu", name) if number < len(layers) - 1 else name
-    return _model(net, "dense", [1, len(layers[0][0])], name, [1, len(layers[-1][1])])
+    return net.model([1, len(layers[0][0])], name, [1, len(layers[-1][1])])
 
 
-class _Net:
+class _Net(OnnxGraph):
     """A network that grows by a convolution at a time, with random weights."""
 
     def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.weights: list[Any] = []
+        super().__init__()
         self._rng = np.random.default_rng(0)
 
     def conv(self, name: str, into: int, out: int, size: int = 1, stride: int = 1, group: int = 1) -> str:
-        made = f"c{len(self.nodes)}"
         fan = into // group * size * size
         values = self._rng.normal(0, fan**-0.5, (out, into // group, size, size)).astype(np.float32)
-        self.weights += [numpy_helper.from_array(values, f"{made}_w")]
-        self.weights += [numpy_helper.from_array(self._rng.normal(0, 0.1, out).astype(np.float32), f"{made}_b")]
-        how: dict[str, Any] = {
-            "kernel_shape": [size, size],
-            "strides": [stride, stride],
-            "pads": [size // 2] * 4,
-            "group": group,
-        }
-        self.nodes.append(helper.make_node("Conv", [name, f"{made}_w", f"{made}_b"], [made], made, **how))
-        return made
+        constants = self.constant(values), self.constant(self._rng.normal(0, 0.1, out).astype(np.float32))
+        places = {"kernel_shape": [size, size], "strides": [stride, stride], "pads": [size // 2] * 4}
+        return self.node("Conv", name, *constants, group=group, **places)
+
+    def clip(self, name: str) -> str:
+        return self.node("Clip", name, self.constant(np.float32(0)), self.constant(np.float32(6)))
 
     def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        made = f"{kind.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [made], made, **attributes))
-        return made
+        return self.add(kind, inputs, [self.new(kind.lower())], **attributes)[0]
+
+    def model(self, shape: list[int], output: str, made_shape: list[int]) -> onnx.ModelProto:
+        ports = [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
+            for name, sizes in (("input", shape), (output, made_shape))
+        ]
+        return self.finished(ports[:1], ports[1:], onnx=17)
 
 
 def _mobilenet(alpha: float, size: int) -> onnx.ModelProto:
     """Return a float MobileNetV2 with 1000 classes."""
-    net = _Net()
-    net.weights += [
-        numpy_helper.from_array(np.array(each, np.float32), name) for name, each in (("low", 0), ("high", 6))
-    ]
-    channels = _rounded(32 * alpha)
-    name = net.node("Clip", net.conv("input", 3, channels, 3, 2), "low", "high")
-    for expansion, width, count, first in _BLOCKS:
+    net, channels = _Net(), rounded_channels(32 * alpha)
+    name = net.clip(net.conv("input", 3, channels, 3, 2))
+    for expansion, width, count, first in V2_BLOCKS:
         for number in range(count):
-            out, stride, given = _rounded(width * alpha), first if number == 0 else 1, name
+            out, stride, given = rounded_channels(width * alpha), first if number == 0 else 1, name
             wide = channels * expansion
             if expansion > 1:
-                name = net.node("Clip", net.conv(name, channels, wide), "low", "high")
-            name = net.node("Clip", net.conv(name, wide, wide, 3, stride, wide), "low", "high")
+                name = net.clip(net.conv(name, channels, wide))
+            name = net.clip(net.conv(name, wide, wide, 3, stride, wide))
             name = net.conv(name, wide, out)
             if stride == 1 and channels == out:
                 name = net.node("Add", given, name)
             channels = out
-    name = net.node("Clip", net.conv(name, channels, 1280), "low", "high")
+    name = net.clip(net.conv(name, channels, 1280))
     name = net.node("Flatten", net.conv(net.node("GlobalAveragePool", name), 1280, 1000))
-    return _model(net, "mobilenet", [1, 3, size, size], name, [1, 1000])
-
-
-def _model(net: _Net, title: str, shape: list[int], output: str, made_shape: list[int]) -> onnx.ModelProto:
-    ports = [
-        helper.make_tensor_value_info("input", TensorProto.FLOAT, shape),
-        helper.make_tensor_value_info(output, TensorProto.FLOAT, made_shape),
-    ]
-    graph = helper.make_graph(net.nodes, title, ports[:1], ports[1:], net.weights)
-    made: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return made
-
-
-def _rounded(channels: float) -> int:
-    """Return the nearest multiple of 8, which loses at most a tenth."""
-    made = max(8, int(channels + 4) // 8 * 8)
-    return made if made >= 0.9 * channels else made + 8
+    return net.model([1, 3, size, size], name, [1, 1000])

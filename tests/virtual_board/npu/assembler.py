@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -314,10 +315,9 @@ def difference(library: ctypes.CDLL, epoch: Epoch, by: str) -> str | None:
     Args:
         by: "registers" or "blob".
     """
-    npu = Npu(library)
-    npu.memory[:] = epoch.memory_before()
-    reason = epoch.run_by_registers(npu) if by == "registers" else epoch.run_by_blob(npu)
-    npu.close()
+    with closing(Npu(library)) as npu:
+        npu.memory[:] = epoch.memory_before()
+        reason = epoch.run_by_registers(npu) if by == "registers" else epoch.run_by_blob(npu)
     if epoch.refused:
         return None if epoch.refused in (reason or "") else f"by {by}: {reason or 'computed'}, not {epoch.refused}"
     if reason:

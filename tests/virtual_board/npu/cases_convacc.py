@@ -55,16 +55,36 @@ def kernels_reader(epoch: Epoch, engine: int, kernels: np.ndarray) -> int:
     return epoch.reader(engine, Frames(epoch.place(kernels), kernels.size, lanes=lanes), CONT=1)
 
 
+def convolver(
+    epoch: Epoch,
+    index: int,
+    c: Convolution,
+    features: np.ndarray,
+    kernels: np.ndarray,
+    role: dict[str, int] | None = None,
+    **sample: int,
+) -> None:
+    """Set a unit, with engines 1 and 2 for its features and kernels."""
+    epoch.feed(features_of(index), features_reader(epoch, 1, features))
+    epoch.feed(kernels_of(index), kernels_reader(epoch, 2, kernels))
+    convacc_registers(epoch, index, c, role or {}, {}, **sample)
+
+
 def kernel_shape(c: Convolution) -> tuple[int, int, int, int]:
     return c.kernels, c.kernel_height, c.kernel_width, c.batch
 
 
-def inflated(depth: int, height: int, width: int, seed: int) -> np.ndarray:
-    """Return kernels of a depthwise convolution, with zeros off the diagonal."""
-    kernels = np.zeros((depth, height, width, depth), np.int8)
+def inflated(kernels: np.ndarray) -> np.ndarray:
+    """Return kernels over all channels for a depthwise convolution.
+
+    Args:
+        kernels: Array of height x width x channels.
+    """
+    height, width, depth = kernels.shape
+    whole = np.zeros((depth, height, width, depth), np.int8)
     for channel in range(depth):
-        kernels[channel, :, :, channel] = noise(seed + channel, (height, width))
-    return kernels
+        whole[channel, :, :, channel] = kernels[:, :, channel]
+    return whole
 
 
 def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool = False) -> Epoch:
@@ -73,10 +93,10 @@ def convolution(c: Convolution, frames: int = 1, seed: int = 0, depthwise: bool 
     features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (frames, *kernel_shape(c)), c.kernel_type)
     if depthwise:
-        kernels = np.stack([inflated(c.batch, c.kernel_height, c.kernel_width, seed + i) for i in range(frames)])
-    epoch.feed(features_of(0), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(0), kernels_reader(epoch, 2, kernels))
-    convacc_registers(epoch, 0, c, {}, {})
+        kernels = np.stack(
+            [inflated(each) for each in noise(seed + 1, (frames, c.kernel_height, c.kernel_width, c.batch))]
+        )
+    convolver(epoch, 0, c, features, kernels)
     made = [requantised(convolved(f, k, c), c) for f, k in zip(features, kernels, strict=True)]
     epoch.store(OUTPUT_ENGINE, convacc(0), np.stack(made), c.out_bytes)
     return epoch
@@ -92,9 +112,7 @@ def stationary(c: Convolution, times: int, frames: int = 3, seed: int = 0, **oth
     epoch = Epoch()
     features = noise(seed, (frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (frames * times, *kernel_shape(c)), c.kernel_type)
-    epoch.feed(features_of(1), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(1), kernels_reader(epoch, 2, kernels))
-    convacc_registers(epoch, 1, c, {"FSTAT": 1, **other}, {}, FSTATCNT=times)
+    convolver(epoch, 1, c, features, kernels, {"FSTAT": 1, **other}, FSTATCNT=times)
     made = [requantised(convolved(f, k, c), c) for f, k in zip(np.repeat(features, times, 0), kernels, strict=True)]
     epoch.store(OUTPUT_ENGINE, convacc(1), np.stack(made), c.out_bytes)
     return epoch
@@ -111,9 +129,7 @@ def unsigned_kernels(largest: int, seed: int = 0) -> Epoch:
     features = noise(seed, (1, c.height, c.width, c.batch))
     kernels = noise(seed + 1, kernel_shape(c)) & 0x7F
     kernels[-1, -1, -1, -1] = np.int8(largest - 256 if largest > 127 else largest)
-    epoch.feed(features_of(0), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(0), kernels_reader(epoch, 2, kernels))
-    convacc_registers(epoch, 0, c, {"KUNSIGNED": 1}, {})
+    convolver(epoch, 0, c, features, kernels, {"KUNSIGNED": 1})
     epoch.store(OUTPUT_ENGINE, convacc(0), requantised(convolved(features[0], kernels, c), c), c.out_bytes)
     return epoch
 
@@ -267,10 +283,8 @@ def own_sums(c: Convolution, sums: Accumulation, seed: int = 0) -> Epoch:
     epoch = Epoch()
     features = noise(seed, (sums.frames, c.height, c.width, c.batch), c.feature_type)
     kernels = noise(seed + 1, (sums.frames, *kernel_shape(c)))
-    epoch.feed(features_of(2), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(2), kernels_reader(epoch, 2, kernels))
+    convolver(epoch, 2, c, features, kernels, sums.configure(epoch, 2))
     epoch.feed(sums_of(2), convacc(2))
-    convacc_registers(epoch, 2, c, sums.configure(epoch, 2), {})
     kept = np.stack(sums.made(c, features, kernels)[sums.group - 1 :: sums.group])
     epoch.store(0, dropping(convacc(2), sums.group - 1, 1), kept, c.out_bytes, frames=sums.groups)
     return epoch
@@ -288,10 +302,8 @@ def sums_through_memory(c: Convolution, sums: Accumulation, seed: int = 0) -> Ep
     made = sums.made(c, features, kernels)
     size = made[0].size
     buffer = Frames(epoch.room(size * 2), size, count=sums.frames, lanes=(0, 1))
-    epoch.feed(features_of(1), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(1), kernels_reader(epoch, 2, kernels))
+    convolver(epoch, 1, c, features, kernels, sums.configure(epoch, 1))
     epoch.feed(sums_of(1), epoch.reader(3, buffer, trigger=6, LSBMODE=1, SIGNEXT=1))
-    convacc_registers(epoch, 1, c, sums.configure(epoch, 1), {})
     epoch.writer(6, convacc(1), buffer)
     epoch.want(buffer.address, made[-1].astype(np.int16))
     kept = np.stack(made[sums.group - 1 :: sums.group])

@@ -18,18 +18,10 @@ from virtual_board.npu.assembler import (
     arith,
     arith_input,
     convacc,
-    features_of,
-    kernels_of,
     pool,
     pool_input,
 )
-from virtual_board.npu.cases_convacc import (
-    OUTPUT_ENGINE,
-    convacc_registers,
-    features_reader,
-    kernel_shape,
-    kernels_reader,
-)
+from virtual_board.npu.cases_convacc import OUTPUT_ENGINE, convolver, features_reader, kernel_shape
 from virtual_board.npu.model import offset_of
 from virtual_board.npu.oracles import (
     NO_SHIFT,
@@ -160,6 +152,16 @@ def write_coefficients(epoch: Epoch, index: int, a: np.ndarray, b: np.ndarray, c
         epoch.values("ARITH", index, 8 * 384, words[2 * 384 :])
 
 
+def count_channels(epoch: Epoch, index: int, share: int, groups: int, pixels: int) -> None:
+    """Set the counters so that each element gets the coefficient of its channel."""
+    channels = share * groups
+    ends = (share - 1, pixels * share - 1, pixels * channels - 1)
+    epoch.values("ARITH", index, offset_of("ARITH", "INCCNT"), [0, *ends])
+    back = -(channels - 1)
+    epoch.set("ARITH", index, "ADDROFFSET", OFFSET1=-(share - 1), OFFSET2=1, OFFSET3=back & 0x1FF)
+    epoch.set("ARITH", index, "INCOFFSET", VAL=1)
+
+
 def per_channel(
     batch: int, pixels: int, groups: int, times: int = 1, combined: bool = True, shift: int = 3, seed: int = 0
 ) -> Epoch:
@@ -174,11 +176,7 @@ def per_channel(
     a, b, c = noise(seed + 1, (3, channels), "int16").astype(np.int64)
     b = b >> 11  # B is combined with C: some 20 bits.
     write_coefficients(epoch, 1, a, b, c)
-    ends = (batch - 1, pixels * batch - 1, pixels * channels - 1)
-    epoch.values("ARITH", 1, offset_of("ARITH", "INCCNT"), [0, *ends])
-    back = -(channels - 1)
-    epoch.set("ARITH", 1, "ADDROFFSET", OFFSET1=-(batch - 1), OFFSET2=1, OFFSET3=back & 0x1FF)
-    epoch.set("ARITH", 1, "INCOFFSET", VAL=1)
+    count_channels(epoch, 1, batch, groups, pixels)
     epoch.set("ARITH", 1, "SHIFT", RES=shift)
     epoch.set("ARITH", 1, "INSHIFTER", **operand_bytes(x))
     counters = {"CNT1": 1, "CNT2": 1, "CNT3": 1, "COEFFA": 1, "COEFFB": int(combined), "COEFFC": 1}
@@ -303,9 +301,7 @@ def padded_max(c: Convolution, size: tuple[int, int], step: tuple[int, int], see
     c = replace(c, kernels=c.batch, kernel_height=1, kernel_width=1, fill=-128, out_bytes=1)
     features = noise(seed, (1, c.height, c.width, c.batch))
     kernels = np.eye(c.batch, dtype=np.int8)[:, None, None, :]
-    epoch.feed(features_of(0), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(0), kernels_reader(epoch, 2, kernels))
-    convacc_registers(epoch, 0, c, {}, {})
+    convolver(epoch, 0, c, features, kernels)
     framed = requantised(convolved(features[0], kernels, c), c)
     height, width = c.framed
     epoch.set("POOL", 0, "PDIMS", BSIZE=c.batch % 16, WINY=size[0], WINX=size[1], STRDY=step[0], STRDX=step[1])
@@ -383,9 +379,7 @@ def whole_layer(seed: int = 0) -> Epoch:
     epoch = Epoch()
     c = Convolution(height=6, width=6, batch=4, kernels=4, pads=(1, 1, 1, 1), subtract=-3, out_shift=3)
     features, kernels = noise(seed, (1, 6, 6, 4)), noise(seed + 1, kernel_shape(c))
-    epoch.feed(features_of(3), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(3), kernels_reader(epoch, 2, kernels))
-    convacc_registers(epoch, 3, c, {}, {})
+    convolver(epoch, 3, c, features, kernels)
     made = requantised(convolved(features[0], kernels, c), c)
     scales = np.array([19000, 24000, 32767, 17001])
     write_coefficients(epoch, 0, scales, np.zeros(4, np.int64), np.zeros(4, np.int64))
@@ -433,9 +427,7 @@ def biased_layer(kernels: Sequence[int], factors: Sequence[int], biases: Sequenc
     c = Convolution(8, 9, 1, count, kernel_height=1, kernel_width=1, subtract=-128)
     features = noise(seed, (1, 8, 9, 1))
     weights = np.array(kernels, np.int8).reshape(kernel_shape(c))
-    epoch.feed(features_of(2), features_reader(epoch, 1, features))
-    epoch.feed(kernels_of(2), kernels_reader(epoch, 2, weights))
-    convacc_registers(epoch, 2, c, {}, {})
+    convolver(epoch, 2, c, features, weights)
     made = requantised(convolved(features[0], weights, c), c)
     scales, offsets = np.array(factors, np.int64), np.array(biases, np.int64) << 20
     zeros = np.zeros(count, np.int64)

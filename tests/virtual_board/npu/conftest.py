@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -17,6 +18,5 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 @pytest.fixture
 def npu(library: ctypes.CDLL) -> Iterator[Npu]:
-    npu = Npu(library)
-    yield npu
-    npu.close()
+    with closing(Npu(library)) as npu:
+        yield npu

@@ -86,30 +86,15 @@ class Saturated(NamedTuple):
     highest: int
 
 
-class Regions:
-    """Memory in several parts with their addresses."""
-
-    def __init__(self, parts: dict[int, np.ndarray]) -> None:
-        self._parts = parts
-
-    def at(self, address: int, count: int) -> np.ndarray | None:
-        """Return a view of these bytes, or None if not all of them exist."""
-        for base, part in self._parts.items():
-            if base <= address and address + count <= base + part.size:
-                return part[address - base : address - base + count]
-        return None
-
-
 class Npu:
     """The NPU's model with its memory.
 
     Attributes:
-        memory: MEMORY_BYTES from address 0 on; argument `regions` replaces it.
+        memory: MEMORY_BYTES from address 0 on.
     """
 
-    def __init__(self, library: ctypes.CDLL, regions: Regions | None = None) -> None:
+    def __init__(self, library: ctypes.CDLL) -> None:
         self.memory = np.zeros(MEMORY_BYTES, np.uint8)
-        self._regions = regions or Regions({0: self.memory})
         self._library = library
         library.n6npu_new.restype = ctypes.c_void_p
         library.n6npu_run.restype = ctypes.c_char_p
@@ -123,27 +108,22 @@ class Npu:
         self._library.n6npu_free(self._npu)
 
     def _read(self, _: object, address: int, to: int, count: int) -> bool:
-        part = self._regions.at(address, count)
-        if part is not None:
+        part = self.memory[address : address + count]
+        if part.size == count:
             ctypes.memmove(to, part.ctypes.data, count)
-        return part is not None
+        return part.size == count
 
     def _write(self, _: object, address: int, source: int, count: int) -> bool:
-        part = self._regions.at(address, count)
-        if part is not None:
+        part = self.memory[address : address + count]
+        if part.size == count:
             ctypes.memmove(part.ctypes.data, source, count)
-        return part is not None
+        return part.size == count
 
     def put(self, address: int, data: np.ndarray) -> None:
-        raw = np.frombuffer(data.tobytes(), np.uint8)
-        part = self._regions.at(address, raw.size)
-        assert part is not None
-        part[:] = raw
+        self.memory[address : address + data.nbytes] = np.frombuffer(data.tobytes(), np.uint8)
 
     def get(self, address: int, count: int, kind: str = "int8") -> np.ndarray:
-        part = self._regions.at(address, count * np.dtype(kind).itemsize)
-        assert part is not None
-        return np.frombuffer(part.tobytes(), kind)
+        return np.frombuffer(self.memory[address:].tobytes(), kind, count)
 
     def set(self, kind: str, index: int, register: str, **fields: int) -> None:
         self.write(unit(kind, index), offset_of(kind, register), value_of(kind, register, **fields))

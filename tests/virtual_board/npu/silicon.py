@@ -27,9 +27,8 @@ from virtual_board.npu.assembler import (
     pool,
     pool_input,
 )
-from virtual_board.npu.cases_convacc import convacc_registers, kernels_reader
-from virtual_board.npu.cases_vector import write_coefficients
-from virtual_board.npu.model import offset_of
+from virtual_board.npu.cases_convacc import convacc_registers, inflated, kernels_reader
+from virtual_board.npu.cases_vector import count_channels, write_coefficients
 from virtual_board.npu.oracles import NO_SHIFT, Convolution
 
 _LARGEST = 32767
@@ -74,19 +73,6 @@ def read_layer(model: Path) -> Layer:
     scales = np.array(kernels.quantisation.scales)
     outputs = graph.tensors[convolution.output], graph.tensors[mean.output]
     return Layer(source, values, scales, biases.data.astype(np.int64), *outputs)
-
-
-def inflated(kernels: np.ndarray) -> np.ndarray:
-    """Return kernels over all channels for a depthwise convolution.
-
-    Args:
-        kernels: Array of height x width x channels.
-    """
-    height, width, depth = kernels.shape
-    whole = np.zeros((depth, height, width, depth), np.int8)
-    for channel in range(depth):
-        whole[channel, :, :, channel] = kernels[:, :, channel]
-    return whole
 
 
 @dataclass(frozen=True)
@@ -203,7 +189,7 @@ def _fits(share: int, channels: int, size: int) -> bool:
 def _factors(epoch: Epoch, found: Coefficients, share: int, groups: int, pixels: int) -> None:
     zeros = np.zeros_like(found.factors)
     write_coefficients(epoch, 0, found.factors, zeros, zeros)
-    _count_channels(epoch, 0, share, groups, pixels)
+    count_channels(epoch, 0, share, groups, pixels)
     epoch.set("ARITH", 0, "SHIFT", RES=found.products)
     epoch.set("ARITH", 0, "INSHIFTER", FBYTESX=2, FSHIFTX=NO_SHIFT, FOBYTESX=2)
     epoch.switch_on("ARITH", 0, CNT1=1, CNT2=1, CNT3=1, COEFFA=1, COEFFC=1, **_rounded(2))
@@ -213,7 +199,7 @@ def _factors(epoch: Epoch, found: Coefficients, share: int, groups: int, pixels:
 def _offsets(epoch: Epoch, found: Coefficients, share: int, groups: int, pixels: int) -> None:
     common = np.full_like(found.offsets, found.common)
     write_coefficients(epoch, 1, common, found.offsets >> 16, found.offsets & 0xFFFF)
-    _count_channels(epoch, 1, share, groups, pixels)
+    count_channels(epoch, 1, share, groups, pixels)
     epoch.set("ARITH", 1, "SHIFT", RES=found.last)
     epoch.set("ARITH", 1, "INSHIFTER", FBYTESX=2, FSHIFTX=NO_SHIFT, FOBYTESX=2)
     counters = {"CNT1": 1, "CNT2": 1, "CNT3": 1, "COEFFA": 1, "COEFFB": 1, "COEFFC": 1}
@@ -240,13 +226,3 @@ def _mean(epoch: Epoch, found: Coefficients, share: int, rows: int, columns: int
 
 def _rounded(size: int) -> dict[str, int]:
     return {"ROUND": 1, "SAT": 1, "ORNDMODE": 1, "OBYTES": size}
-
-
-def _count_channels(epoch: Epoch, index: int, share: int, groups: int, pixels: int) -> None:
-    """Set the counters so that each element gets the coefficient of its channel."""
-    channels = share * groups
-    ends = (share - 1, pixels * share - 1, pixels * channels - 1)
-    epoch.values("ARITH", index, offset_of("ARITH", "INCCNT"), [0, *ends])
-    back = -(channels - 1)
-    epoch.set("ARITH", index, "ADDROFFSET", OFFSET1=-(share - 1), OFFSET2=1, OFFSET3=back & 0x1FF)
-    epoch.set("ARITH", index, "INCOFFSET", VAL=1)

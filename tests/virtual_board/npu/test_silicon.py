@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -26,13 +27,12 @@ def computed(library: ctypes.CDLL, network: Placed, inputs: np.ndarray) -> np.nd
     """Return the outputs of the network for each input, by its blob."""
     found = []
     for one in inputs:
-        npu = Npu(library)
-        npu.memory[:] = network.epoch.memory_before()
-        npu.put(network.features, one)
-        reason = network.epoch.run_by_blob(npu)
-        assert reason is None, reason
-        found.append(npu.get(network.output, network.channels))
-        npu.close()
+        with closing(Npu(library)) as npu:
+            npu.memory[:] = network.epoch.memory_before()
+            npu.put(network.features, one)
+            reason = network.epoch.run_by_blob(npu)
+            assert reason is None, reason
+            found.append(npu.get(network.output, network.channels))
     return np.stack(found)
 
 
@@ -65,26 +65,15 @@ def test_the_model_computes_the_values_of_the_chip(name: str, library: ctypes.CD
     assert (distance == 0).sum() == equal
 
 
-def _without_the_mean_s_offset(found: Coefficients) -> Coefficients:
-    return replace(found, mean_offset=0)
+WRONG: dict[str, Callable[[Coefficients], Coefficients]] = {
+    "the mean without its offset": lambda found: replace(found, mean_offset=0),
+    "one bit less of the sums": lambda found: replace(found, sums=found.sums + 1),
+    "half a step of offset": lambda found: replace(found, offsets=found.offsets + (1 << found.last - 1)),
+    "one per cent of a factor": lambda found: replace(found, factors=found.factors + found.factors // 100),
+}
 
 
-def _one_bit_less_of_the_sums(found: Coefficients) -> Coefficients:
-    return replace(found, sums=found.sums + 1)
-
-
-def _half_a_step_of_offset(found: Coefficients) -> Coefficients:
-    return replace(found, offsets=found.offsets + (1 << found.last - 1))
-
-
-def _one_per_cent_of_a_factor(found: Coefficients) -> Coefficients:
-    return replace(found, factors=found.factors + found.factors // 100)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [_without_the_mean_s_offset, _one_bit_less_of_the_sums, _half_a_step_of_offset, _one_per_cent_of_a_factor],
-)
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
 def test_a_wrong_constant_is_further_from_the_chip(
     change: Callable[[Coefficients], Coefficients], library: ctypes.CDLL
 ) -> None:
