@@ -31,6 +31,7 @@ SHORT = {
     "caches": "benchmarks.caches",
     "kernels": "benchmarks.kernels",
     "trust": "benchmarks.firmware",
+    "emulator": "benchmarks.emulator",
     "expected-times": "fit_timing",
 }
 CASES = {

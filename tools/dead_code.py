@@ -34,7 +34,7 @@ NAMES = (
     # Keys of files, and values of formats and protocols, that n6build itself does not use.
     *("internal_kib", "made_by", "optimize", "CACHE_CHECK", "COMPLETED", "NULL", "OK", "QUEUED"),
     # Cases of tools/bench.py, which finds them by name.
-    *("pipeline", "null_builds", "neural_art", "remote_matrix", "damages", "mutated_boots", "islands", "kernel_code"),
+    *("pipeline", "null_builds", "neural_art", "remote_matrix", "damages", "mutated_boots", "islands"),
     "glitches",
     # An observation of a simulated installation, for the tests of it.
     "pool_writes",

@@ -11,6 +11,7 @@ import qdq_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.compile.reference.onnx.constants import folded
 from onnx import TensorProto, helper
 from onnx_models import onnx_model
 from qdq_models import Qdq, Scale
@@ -232,6 +233,14 @@ def test_is_refused(tmp_path: Path, model: bytes, number: str, what: str) -> Non
     assert what in str(caught.value)
     assert "model.onnx" in str(caught.value)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("Expand", ["", "a"]), ("Tile", ["", "a"]), ("Range", ["a", "a"]), ("Range", ["a", "a", "b"])]
+)
+def test_a_damaged_node_of_constants_is_not_computed(kind: str, names: list[str]) -> None:
+    given = {"a": np.array([2], np.int64), "b": np.zeros(0, np.int64)}
+    assert folded(helper.make_node(kind, names, ["c"]), given, 13) is None
 
 
 def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:

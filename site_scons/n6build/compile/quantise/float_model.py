@@ -125,7 +125,7 @@ def fix_shapes(
     fixed = [_fix_shape(port, sizes, rows.get(port.name, ()), where) for port in graph.input]
     if unused := set(sizes) - known:
         what = f"no input has the dimension '{min(unused)[:_SHOWN]}' of quantise.shape"
-        raise N6Error("N6-QUANT-002", what, where=where, hint=did_you_mean(min(unused), ["batch"]))
+        raise N6Error("N6-QUANT-002", what, where=where, hint=did_you_mean(min(unused), known))
     lines = [line for line in fixed if line]
     if lines:
         # Shapes inside were inferred with the open sizes.

@@ -37,11 +37,13 @@ def folded(
     kind = str(node.op_type)
     if kind in _TRANSLATED or kind.startswith(_RANDOM) or "Linear" in kind or not inputs:
         return None
-    if not onnx.defs.has(kind, max_inclusive_version=version) or _size(node, inputs) > _MOST:
+    if not onnx.defs.has(kind, max_inclusive_version=version):
         return None
     try:
-        made = _evaluated(node, inputs, version)
-    except Exception:  # Whatever the implementation stops at, the reader then names the node.
+        made = _evaluated(node, inputs, version) if _size(node, inputs) <= _MOST else []
+    except Exception:  # Whatever inputs are missing or the implementation stops at, the reader then names the node.
+        return None
+    if not made:
         return None
     arrays = [np.asarray(each) for each in made]
     if any(each.dtype == object or each.size > _MOST for each in arrays):
