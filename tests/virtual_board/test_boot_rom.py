@@ -240,7 +240,7 @@ def test_a_closed_chip_starts_a_signed_fsbl_and_revokes_what_is_older(tmp_path: 
 def test_the_boot_rom_tells_what_it_has_started(
     tmp_path: Path, fsbl: Fsbl, slot: int, closes: bool, key: int | None, partition: int, result: int
 ) -> None:
-    elf = build_fsbl(tmp_path, PROGRAM, ["-DDOES=READ_CONTEXT"])
+    elf = build_fsbl(tmp_path, PROGRAM, ["-DDOES=READ_CONTEXT", f"-DCONTEXT={BOARD.soc.boot.context}u"])
     image = image_of(elf, BinaryType.FSBL)
     image = image if key is None else signed(image, fsbl.keys, key)
     chip = fsbl.chip(Fuse(ROM.active_key, 0b10), closes=closes) if key else fsbl.chip(closes=closes)

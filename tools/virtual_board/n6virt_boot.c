@@ -124,7 +124,8 @@ static unsigned authenticate(const uint8_t *header)
     if (!(HEADER_WORD(header, extensions) & N6_BOOT_EXTENSION_AUTHENTICATION)) {
         return NOT_AUTHENTICATED;
     }
-    why = n6virt_rom_objection(header);
+    /* On a closed chip this image was chosen because nothing speaks against it. */
+    why = n6virt_is_closed() ? NULL : n6virt_rom_objection(header);
     if (!why) {
         n6virt_rom_accepts(header);
         return AUTHENTIC;

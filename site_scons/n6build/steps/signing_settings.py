@@ -63,11 +63,13 @@ def rom_signing_of(choices: Choices) -> RomSigning | None:
     folder = Path(choices.sign.removeprefix(SIGNS_ITSELF))
     points, key = read_rom_keys(folder), find_keys(folder).private
     _check_secret(choices, key, "read this private key, and sign with it")
-    if public_point(key) not in points:
+    point = public_point(key)
+    if point not in points:
         what = "is the private half of no public key beside it"
         raise N6Error("N6-SIGN-006", what, where=str(key), hint="keep the keys of one run of ST's key generator")
-    number = points.index(public_point(key))
-    return RomSigning(project_path(key), tuple(point.hex() for point in points), number, choices.fsbl_version)
+    return RomSigning(
+        project_path(key), tuple(each.hex() for each in points), points.index(point), choices.fsbl_version
+    )
 
 
 def trust_of(choices: Choices) -> Trust | None:

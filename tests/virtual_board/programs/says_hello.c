@@ -135,13 +135,13 @@ int main(void)
         N6_REG32(N6_RCC_MEMENCR) = N6_RCC_MEMENR_FLEXRAMEN;
         N6_REG32(N6_FLEXRAM_BASE) = 2u; /* LOST */
     }
-    if (DOES == READ_CONTEXT) {
-        for (uint32_t offset = 0; offset <= 52u; offset += 4u) {
-            n6_put_hex32(N6_REG32(0x34100000u + offset));
-            n6_put(" ");
-        }
-        n6_put_end();
+#if DOES == READ_CONTEXT
+    for (uint32_t offset = 0; offset <= 52u; offset += 4u) {
+        n6_put_hex32(N6_REG32(CONTEXT + offset));
+        n6_put(" ");
     }
+    n6_put_end();
+#endif
     if (DOES == READ_BOOT_ROM) {
         (void)N6_REG32(N6_BOOTROM_BASE + 0x100u); /* READ */
     }
