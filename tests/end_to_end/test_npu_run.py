@@ -162,7 +162,8 @@ def written_settings(trace: list[str], numbers: list[int]) -> dict[int, tuple[Un
 @pytest.mark.slow
 def test_a_program_of_somebody_else_is_traced_too(project: Project, tmp_path: Path) -> None:
     """The Appli is n6build's under another name, so its networks are unknown."""
-    project.done(f"model={NETWORK}", "build", **st_core(sample("core/3.0")))
+    # It reads its test vectors from the board.
+    project.done(f"model={NETWORK}", "probe=virtual", "flash", **st_core(sample("core/3.0")))
     shutil.copy(project.root / BUILT / "appli/appli.elf", tmp_path / "appli.elf")
     (weights,) = (project.root / BUILT).rglob("weights_xSPI2.bin")
     project.done(
